@@ -1,0 +1,44 @@
+"""Balance statistics of sweeps: read a results folder, condense it, write a report.
+
+The public names are resolved on first use (PEP 562), so that importing the package, and with it the
+command line's ``--help``, loads neither pandas nor plotly.
+
+Examples
+--------
+>>> import analysis
+>>> sorted(analysis.__all__)
+['load', 'report', 'summarize']
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analysis.balance import summarize
+    from analysis.frames import load
+    from analysis.reporting.document import report
+
+__all__ = ["load", "report", "summarize"]
+
+_HOME = {
+    "load": "analysis.frames",
+    "report": "analysis.reporting.document",
+    "summarize": "analysis.balance",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its module the first time it is asked for."""
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names although they are not loaded yet."""
+    return sorted({*globals(), *__all__})

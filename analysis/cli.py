@@ -1,0 +1,669 @@
+"""The console script ``simcore``: one function per verb.
+
+Everything heavy (numba, pandas, pydantic, pyarrow) is imported inside the functions, so that ``--help`` and
+shell completion answer at once. Results go to stdout; progress, warnings and errors go to stderr, so that the
+output of ``--json`` can be piped on. Exit codes: 0 done, 2 the input cannot be used, 3 incomplete but
+resumable, 1 a bug.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Final, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from simcore.errors import (
+    ResumeMismatchError,
+    ScenarioError,
+    SimcoreError,
+    StoreError,
+    UnknownRulesetError,
+    suggestion,
+)
+
+__all__ = ["app", "main"]
+
+_BAD_INPUT: Final = 2
+_RESUMABLE: Final = 3
+
+_SIDES: Final = ("attacker", "defender")
+_TABLES: Final = ("matchups", "mixes", "survivors")
+_LIBRARIES: Final = ("numba", "llvmlite", "numpy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
+_PROVENANCE: Final = (
+    "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "seed", "pairing",
+    "matchups", "failed", "created", "finished", "elapsed_s", "source_digest", "versions",
+)  # fmt: skip
+
+
+def _say(text: str) -> None:
+    """Write a line of the result to stdout."""
+    typer.echo(text)
+
+
+def _note(text: str) -> None:
+    """Write a line about the run (progress, warnings, errors) to stderr."""
+    typer.echo(text, err=True)
+
+
+def _stop(error: object, code: int = _BAD_INPUT) -> NoReturn:
+    """End the program with one line on stderr."""
+    _note(" ".join(str(error).split("\n")))
+    raise typer.Exit(code)
+
+
+class Kind(StrEnum):
+    """Files that have a schema."""
+
+    SCENARIO = "scenario"
+    SWEEP = "sweep"
+
+
+class _Group(TyperGroup):
+    """The group of all verbs: turns expected errors into one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SimcoreError as error:
+            _stop(error)
+        except BrokenPipeError:
+            raise  # the reader has gone: `main` ends quietly
+        except OSError as error:
+            if error.filename is None and error.strerror is None:
+                raise
+            where = f"{error.filename}: " if error.filename is not None else ""
+            _stop(f"{where}{error.strerror}")
+
+
+app = typer.Typer(
+    name="simcore",
+    cls=_Group,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+_Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.", show_default="1")]
+_Battles = Annotated[int | None, typer.Option(help="Number of battles.", show_default="100000")]
+_Threads = Annotated[int | None, typer.Option(help="Threads to use.", show_default="all")]
+_Pairing = Annotated[
+    str | None,
+    typer.Option(help="What shares its dice: matchup, common or independent.", show_default="matchup"),
+]
+_RulesetName = Annotated[
+    str | None, typer.Option("--ruleset", help="Battle system.", show_default="general_combat")
+]
+_Edition = Annotated[
+    str | None, typer.Option(help="Edition of the rules.", show_default="the ruleset's own default")
+]
+_EditionFile = Annotated[
+    Path | None, typer.Option(help="TOML file of user-made editions.", show_default=False)
+]
+_Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Set any value of the file by its dotted path: --set attacker.keep_land=1. May be repeated.",
+        show_default=False,
+    ),
+]
+_Out = Annotated[Path | None, typer.Option(help="Folder of the results.", show_default="as the file says")]
+_Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Results folder of a sweep.", show_default=False)
+]
+_Report = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")]
+_Units = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="BATTLE",
+        help='A scenario file, or two unit lists: "10 infantry, 5 tank" "8 infantry, 2 fighter".',
+        show_default=False,
+    ),
+]
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` as JSON can hold it: numpy scalars as Python numbers, paths as text, NaN as null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not (abs(value) < float("inf")):
+        return None
+    if isinstance(value, Path):
+        return str(value)
+    return value
+
+
+def _say_json(value: Mapping[str, Any]) -> None:
+    """Write one JSON object to stdout."""
+    _say(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def _placed(source: str) -> Iterator[None]:
+    """Give scenario errors that name no file the name of the one being worked on."""
+    try:
+        yield
+    except ScenarioError as error:
+        raise (error if error.source or not source else error.at(source=source)) from None
+    except UnknownRulesetError as error:
+        raise UnknownRulesetError(f"{source}: {error}" if source else str(error)) from None
+
+
+def _parsed(setting: str) -> tuple[str, Any]:
+    """Split ``key=value`` of ``--set``; the value is TOML, or a bare word that is taken as text."""
+    key, equals, text = setting.partition("=")
+    key = key.strip()
+    if not equals or not key:
+        raise ScenarioError(f'"{setting}" is not of the form KEY=VALUE', field="--set")
+    try:
+        read = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return key, text.strip()
+    if set(read) != {"value"}:
+        raise ScenarioError(f'"{setting}" sets more than one value', field="--set")
+    return key, read["value"]
+
+
+def _apply(data: dict[str, Any], settings: list[str] | None) -> None:
+    """Write the values of ``--set`` into `data`, in place; a path may use quotes as TOML does."""
+    for setting in settings or ():
+        key, value = _parsed(setting)
+        try:
+            parts: Any = tomllib.loads(f"{key} = 0")
+        except tomllib.TOMLDecodeError:
+            raise ScenarioError(f'"{key}" is not a dotted path', field="--set") from None
+        table = data
+        while True:
+            ((name, parts),) = parts.items()
+            if parts == 0:
+                table[name] = value
+                break
+            inner = table.setdefault(name, {})
+            if not isinstance(inner, dict):
+                raise ScenarioError(f'"{key}" reaches into a value that is not a table', field="--set")
+            table = inner
+
+
+def _beside(path: Path, name: object) -> object:
+    """Return the name of an edition file as seen from here instead of from the folder of `path`."""
+    return str(path.parent / name) if isinstance(name, str) else name
+
+
+def _scenario(
+    units: list[str],
+    *,
+    ruleset: str | None,
+    edition: str | None,
+    edition_file: Path | None,
+    settings: list[str] | None,
+) -> tuple[dict[str, Any], str]:
+    """Read a scenario file, or make a scenario of two unit lists, and lay the options over it.
+
+    Returns
+    -------
+    data : dict
+        The scenario, not checked yet.
+    source : str
+        File name for error messages; empty for unit lists.
+    """
+    from simcore.scenario import read_toml
+
+    source = ""
+    if len(units) == 1:
+        path = Path(units[0])
+        if re.match(r"\s*\d+\s*[A-Za-z]", units[0]) and not path.exists():
+            raise ScenarioError(f'only one unit list, "{units[0]}": give the defender\'s too, or a file')
+        data, source = read_toml(path), units[0]
+        if "edition_file" in data:
+            data["edition_file"] = _beside(path, data["edition_file"])
+    elif len(units) == len(_SIDES):
+        if any(text.endswith(".toml") for text in units):
+            raise ScenarioError("give one scenario file, or two unit lists")
+        data = {side: {"units": text} for side, text in zip(_SIDES, units, strict=True)}
+    else:
+        raise ScenarioError(
+            f"give one scenario file, or two unit lists in quotes; got {len(units)} arguments"
+        )
+    for key, value in (("ruleset", ruleset), ("edition", edition)):
+        if value is not None:
+            data[key] = value
+    if edition_file is not None:
+        data["edition_file"] = str(edition_file)
+    _apply(data, settings)
+    return data, source
+
+
+def _announce_compilation() -> None:
+    """Say what the first run after an installation waits for."""
+    from simcore.core.jit import is_cache_cold
+
+    if is_cache_cold():
+        _note("compiling the battle kernels once (about 20 s; cached afterwards) ...")
+
+
+def _print_version(wanted: bool) -> None:
+    """Answer ``--version``."""
+    if wanted:
+        from importlib.metadata import version
+
+        _say(f"simcore {version('simcore')}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Battle odds, nightly sweeps and balance statistics. Results go to stdout, progress to stderr."""
+
+
+@app.command()
+def odds(
+    units: _Units,
+    *,
+    ruleset: _RulesetName = None,
+    edition: _Edition = None,
+    edition_file: _EditionFile = None,
+    battles: _Battles = None,
+    seed: _Seed = None,
+    pairing: _Pairing = None,
+    method: Annotated[str | None, typer.Option(help="auto or simulate.", show_default="auto")] = None,
+    threads: _Threads = None,
+    settings: _Settings = None,
+    as_json: _Json = False,
+) -> None:
+    """Who wins one battle, how often and at what cost."""
+    import simcore
+
+    data, source = _scenario(
+        units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings
+    )
+    chosen = {"battles": battles, "seed": seed, "pairing": pairing, "method": method, "threads": threads}
+    with _placed(source):
+        _announce_compilation()
+        result = simcore.odds(**data, **{key: value for key, value in chosen.items() if value is not None})
+    if as_json:
+        _say_json(result.to_dict())
+    else:
+        _say(str(result))
+
+
+@app.command()
+def replay(
+    units: _Units,
+    *,
+    battle: Annotated[int, typer.Option(help="Number of the battle, from 0.")] = 0,
+    ruleset: _RulesetName = None,
+    edition: _Edition = None,
+    edition_file: _EditionFile = None,
+    seed: _Seed = None,
+    pairing: _Pairing = None,
+    script: Annotated[
+        str | None,
+        typer.Option(help='Hits of each draw in order, "2,1,0", instead of random ones.', show_default=False),
+    ] = None,
+    settings: _Settings = None,
+    as_json: _Json = False,
+) -> None:
+    """Tell one battle step by step, the same battle that a sweep or odds counted."""
+    import simcore
+
+    data, source = _scenario(
+        units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings
+    )
+    chosen: dict[str, Any] = {"seed": seed, "pairing": pairing}
+    if script is not None:
+        try:
+            chosen["script"] = [int(word) for word in script.replace(",", " ").split()]
+        except ValueError:
+            raise ScenarioError(f'"{script}" is not a list of whole numbers', field="--script") from None
+    with _placed(source):
+        _announce_compilation()
+        story = simcore.replay(
+            data, battle=battle, **{key: value for key, value in chosen.items() if value is not None}
+        )
+    if as_json:
+        _say_json(story.to_dict())
+    else:
+        _say(story.to_text())
+
+
+def _summary(folder: Path) -> Any:
+    """Condense a finished results folder."""
+    import analysis
+
+    return analysis.summarize(analysis.load(folder))
+
+
+def _finish_sweep(run: Any, *, name: str, report_wanted: bool, as_json: bool) -> None:
+    """Print the summary of a finished sweep, write its report and say where everything lies."""
+    import analysis
+
+    folder = Path(run.folder)
+    summary = _summary(folder)
+    tables = {table: folder / f"{table}.parquet" for table in _TABLES}
+    page = analysis.report(folder) if report_wanted else None
+    if as_json:
+        _say_json(
+            {
+                "folder": folder,
+                "matchups": run.matchups,
+                "failed": run.failed,
+                "tables": tables,
+                "report": page,
+                "summary": summary.to_dict(),
+            }
+        )
+    else:
+        _say(summary.to_text())
+        _say("")
+        for path in [*tables.values(), *([page] if page is not None else [])]:
+            _say(str(path))
+    if run.failed:
+        where = f'the column "error" of {tables["matchups"]} says why'
+        _stop(f"{name}: {run.failed} of {run.matchups} matchups failed; {where}")
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """Read what a results folder was made with, whether the sweep is finished or not."""
+    path = folder / "manifest.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or "schema" not in content:
+        raise StoreError(f"{path}: damaged, not the manifest of a sweep")
+    return content
+
+
+def _is_resumable(folder: Path) -> bool:
+    """Return True when `folder` holds a sweep that was begun and not finished."""
+    try:
+        return _manifest(folder).get("state") == "running"
+    except StoreError:
+        return False
+
+
+@contextmanager
+def _resumable(folder: Path) -> Iterator[None]:
+    """End with exit code 3 and the command to go on with when a run stops half-way."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if _is_resumable(folder):
+            _stop(f"interrupted; continue with: simcore resume {shlex.quote(str(folder))}", _RESUMABLE)
+        _stop("interrupted before anything was stored", _RESUMABLE)
+    except ResumeMismatchError:
+        raise
+    except StoreError as error:
+        if _is_resumable(folder):
+            _stop(f"{error}; continue with: simcore resume {shlex.quote(str(folder))}", _RESUMABLE)
+        raise
+
+
+@app.command()
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="The sweep file.", show_default=False)],
+    *,
+    out: _Out = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume/--fresh", help="Go on with what the folder holds, or compute all of it anew."),
+    ] = True,
+    battles: _Battles = None,
+    seed: _Seed = None,
+    threads: _Threads = None,
+    settings: _Settings = None,
+    report_wanted: _Report = True,
+    as_json: _Json = False,
+) -> None:
+    """Run all matchups of a sweep file: Parquet tables, a summary and an HTML report."""
+
+
+@app.command("resume")
+def resume_sweep(
+    folder: _Folder, *, threads: _Threads = None, report_wanted: _Report = True, as_json: _Json = False
+) -> None:
+    """Go on with an interrupted sweep; the result is the same as that of an undisturbed run."""
+
+
+@app.command("report")
+def write_report(
+    folder: _Folder,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the page.", show_default="report.html in the folder")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Write the HTML report of a finished sweep, and print its summary."""
+    import analysis
+
+    summary = _summary(folder)
+    page = analysis.report(folder) if out is None else analysis.report(folder, out=out)
+    if as_json:
+        _say_json({"folder": folder, "report": page, "summary": summary.to_dict()})
+    else:
+        _say(summary.to_text())
+        _say(f"\n{page}")
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Lay out rows under a header: the first column to the left, the others to the right."""
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+@app.command()
+def rulesets(
+    ruleset: Annotated[
+        str | None, typer.Argument(metavar="[RULESET]", help="Show one in detail.", show_default=False)
+    ] = None,
+    edition: _Edition = None,
+    edition_file: _EditionFile = None,
+    as_json: _Json = False,
+) -> None:
+    """List the battle systems and their editions, or the units of one edition."""
+    import simcore
+
+    if ruleset is not None:
+        _show_edition(ruleset, edition, edition_file, as_json=as_json)
+        return
+    if edition is not None or edition_file is not None:
+        raise ScenarioError("name the ruleset first: simcore rulesets general_combat --edition ...")
+    found = simcore.rulesets()
+    if as_json:
+        _say_json(found)
+        return
+    for name, facts in found.items():
+        _say(f"{name}  {facts['title']} (version {facts['version']})")
+        for known, title in facts["editions"].items():
+            default = " (default)" if known == facts["default_edition"] else ""
+            _say(f"  {known:<14}  {title}{default}")
+
+
+def _show_edition(ruleset: str, edition: str | None, edition_file: Path | None, *, as_json: bool) -> None:
+    """Print units and switches of one edition."""
+    from simcore.registry import get_ruleset
+    from simcore.scenario import read_toml
+
+    record = get_ruleset(ruleset)
+    known = dict(record.editions())
+    own = {} if edition_file is None else record.read_editions(read_toml(edition_file), str(edition_file))
+    known |= own
+    name = edition or next(iter(own), record.default_edition)
+    if name not in known:
+        raise ScenarioError(
+            f'unknown edition "{name}"{suggestion(name, known)}; known: {", ".join(sorted(known))}',
+            field="--edition",
+        )
+    chosen = known[name].model_dump()
+    if as_json:
+        _say_json({"ruleset": ruleset, **chosen})
+        return
+    _say(f"{ruleset}, edition {name}: {chosen['title']}; dice with {chosen['dice_sides']} sides\n")
+    fields = tuple(next(iter(chosen["units"].values())))
+    rows = [
+        (unit, *("" if row[field] is None else str(row[field]) for field in fields))
+        for unit, row in chosen["units"].items()
+    ]
+    _say(_table(("unit", *fields), rows))
+    _say("")
+    for switch, value in chosen["switches"].items():
+        _say(f"{switch:<20}  {json.dumps(value) if isinstance(value, bool) else value}")
+
+
+@app.command()
+def schema(
+    kind: Annotated[Kind, typer.Argument(help="Which file.", show_default=False)],
+) -> None:
+    """Print the JSON Schema of scenario or sweep files, for editors and other programs."""
+    from simcore.scenario import scenario_schema, sweep_schema
+
+    _say_json(scenario_schema() if kind == Kind.SCENARIO else sweep_schema())
+
+
+def _facts() -> dict[str, Any]:
+    """Collect what a report of a problem should name."""
+    from importlib.metadata import version
+
+    import numba
+
+    from simcore.core import jit
+
+    cache = jit.cache_directory()
+    files = [path for path in cache.rglob("*") if path.is_file()]
+    layer = jit.threading_layer()
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "versions": {
+            "simcore": version("simcore"),
+            "python": platform.python_version(),
+            **{name: version(name) for name in _LIBRARIES},
+        },
+        "platform": platform.platform(),
+        "sources": jit.source_digest(),
+        "cache": {
+            "folder": cache,
+            "bytes": sum(path.stat().st_size for path in files),
+            "compiled": not jit.is_cache_cold(),
+        },
+        "threading_layer": layer,
+        "libgomp": layer == "omp",
+        "cpu_threads": usable,
+        "kernel_threads": numba.config.NUMBA_NUM_THREADS,
+        "terminal": {
+            "stdout": sys.stdout.isatty(),
+            "stderr": sys.stderr.isatty(),
+            "columns": shutil.get_terminal_size().columns,
+            "encoding": sys.stdout.encoding,
+        },
+    }
+
+
+@app.command()
+def doctor(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FOLDER]", help="Say what this sweep was made with.", show_default=False),
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove kernels of other versions.")] = False,
+    as_json: _Json = False,
+) -> None:
+    """Show versions, the folder of compiled kernels, threads, and what is missing."""
+    from simcore.core import jit
+
+    run = _manifest(folder) if folder is not None else None
+    pruned = jit.prune_cache() if prune else []
+    facts = _facts()
+    if run is not None:
+        facts["run"] = {key: run[key] for key in _PROVENANCE if key in run}
+    if prune:
+        facts["pruned"] = pruned
+    if as_json:
+        _say_json(facts)
+        return
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            _say(f"{name}:")
+            for key, part in value.items():
+                text = ", ".join(f"{k} {v}" for k, v in part.items()) if isinstance(part, Mapping) else part
+                _say(f"  {key:<16} {text}")
+        elif isinstance(value, list):
+            _say(f"{name + ':':<18} {len(value)} folders")
+        else:
+            _say(f"{name + ':':<18} {value}")
+    if not facts["libgomp"]:
+        _note(
+            "warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer"
+        )
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Write a warning as one line."""
+    _note(f"warning: {message}")
+
+
+def _close_output() -> int:
+    """Flush stdout; return the exit code of a failure, 0 when all is written or the reader has gone."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = 0
+    except OSError as error:
+        _note(f"standard output: {error.strerror}")
+        code = _BAD_INPUT
+    else:
+        return 0
+    # What is still buffered can never be written; without this the interpreter would try again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def main() -> NoReturn:
+    """Run the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    warnings.showwarning = _show_warning
+    code: int | str | None = 0
+    try:
+        app(prog_name="simcore")
+    except SystemExit as end:
+        code = end.code
+    except BrokenPipeError:
+        pass
+    sys.exit(_close_output() or code)

@@ -1,0 +1,300 @@
+"""Reading a sweep's results folder into pandas frames.
+
+A folder holds ``manifest.json`` and three tables; their columns are checked on reading, so that everything
+behind this module may rely on them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from analysis.wording import clean, count_text, grid_value_text, plural
+from simcore.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+__all__ = ["GRID_PREFIX", "SCHEMA", "SIDES", "Run", "load"]
+
+SCHEMA: Final = 1
+"""The newest form of results folder this version reads."""
+GRID_PREFIX: Final = "grid."
+"""Tables hold one column per grid key, named with this prefix."""
+SIDES: Final = ("attacker", "defender")
+
+_TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "status", "error")
+_FIGURES: Final = (
+    "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
+    "cycles_mean", "cycles_sd", "attacker_cost_lost_mean", "attacker_cost_lost_sd",
+    "defender_cost_lost_mean", "defender_cost_lost_sd", "swing_mean", "swing_sd",
+    "p_captured", "value_gained_mean",
+)  # fmt: skip
+_MIX_COLUMNS: Final = ("side", "mix", "units", "cost", "weight")
+_SURVIVOR_COLUMNS: Final = ("matchup", "side", "unit", "outcome", "battles", "start", "mean")
+
+# Whatever a Parquet reader may raise on a damaged file; its own exceptions derive from these, apart from
+# FileNotFoundError, which is told apart below.
+_UNREADABLE: Final = (
+    OSError, ValueError, TypeError, KeyError, IndexError, NotImplementedError, OverflowError, MemoryError,
+    RuntimeError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """A finished sweep, as tables.
+
+    Attributes
+    ----------
+    path : Path
+        The results folder.
+    manifest : dict
+        ``manifest.json`` as it was written: settings, grid, mixes, versions, times.
+    matchups : DataFrame
+        One row per matchup (grid point x attacker mix x defender mix): names, units, weights and costs of
+        the two mixes, ``grid.<key>`` columns, ``battles``, counts ``n_<outcome>`` and shares ``p_<outcome>``,
+        means and sample standard deviations of cycles, costs lost and swing, ``status`` and ``error``.
+        Figures of a failed row are NaN.
+    mixes : DataFrame
+        One row per grid point, side and unit mix, as the sweep summed it up.
+    """
+
+    path: Path
+    manifest: dict[str, Any]
+    matchups: pd.DataFrame
+    mixes: pd.DataFrame
+
+    @property
+    def name(self) -> str:
+        """Name of the sweep."""
+        return str(self.manifest.get("name") or self.path.name)
+
+    @property
+    def title(self) -> str:
+        """Title for a report: the one the sweep file asks for, else the name."""
+        settings = self.manifest.get("report")
+        title = settings.get("title") if isinstance(settings, dict) else None
+        return str(title or self.name)
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Names of the outcomes, in the ruleset's order."""
+        return tuple(self.manifest["outcomes"])
+
+    @property
+    def grid_columns(self) -> tuple[str, ...]:
+        """Columns of the tables that tell the grid points apart; empty without a grid."""
+        return tuple(f"{GRID_PREFIX}{key}" for key in self.manifest.get("grid") or {})
+
+    @property
+    def pairing(self) -> str:
+        """What shares its dice: "matchup", "common" or "independent"."""
+        return str(self.manifest.get("pairing", "matchup"))
+
+    @cached_property
+    def survivors(self) -> pd.DataFrame:
+        """Mean survivors per matchup, side, unit and outcome (``"all"`` = over all battles).
+
+        Read on first use, since it is by far the largest table.
+        """
+        return _survivors(self.path)
+
+    def survivors_of(self, matchups: Iterable[int]) -> pd.DataFrame:
+        """Return the rows of `survivors` of some matchups, without reading the rest.
+
+        Parameters
+        ----------
+        matchups : iterable of int
+            Values of the column ``matchup``.
+        """
+        return _survivors(self.path, [int(matchup) for matchup in matchups])
+
+    def _facts(self) -> list[tuple[str, str]]:
+        failed = int((self.matchups["status"] != "ok").sum())
+        attackers, defenders = (self.matchups[side].nunique() for side in SIDES)
+        facts = [
+            (
+                "matchups",
+                f"{count_text(len(self.matchups))} ({plural(attackers, 'attacker mix', 'attacker mixes')}, "
+                f"{plural(defenders, 'defender mix', 'defender mixes')})"
+                + (f", {count_text(failed)} failed" if failed else ""),
+            ),
+            ("battles", f"{count_text(self.manifest.get('battles'))} per matchup, {self.method}"),
+            ("rules", f"{self.manifest['ruleset']}, edition {clean(str(self.manifest.get('edition', '?')))}"),
+            ("dice", f"seed {self.manifest.get('seed')}, pairing {self.pairing}"),
+        ]
+        for key, values in (self.manifest.get("grid") or {}).items():
+            shown = ", ".join(grid_value_text(value) for value in values)
+            facts.append((f"grid {clean(str(key))}", clean(shown)))
+        facts.append(("folder", str(self.path)))
+        return facts
+
+    @property
+    def method(self) -> str:
+        """How the shares were found: "simulated" or "exact"."""
+        return str(self.manifest.get("method", "simulated"))
+
+    def __repr__(self) -> str:
+        lines = [f"Run {clean(self.name)!r}"]
+        lines += [f"  {label:<9} {text}" for label, text in self._facts()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th style="text-align:left">{escape(label)}</th>'
+            f'<td style="text-align:left"><bdi>{escape(text)}</bdi></td></tr>'
+            for label, text in self._facts()
+        )
+        return f"<table><caption><b>Run <bdi>{escape(clean(self.name))}</bdi></b></caption>{rows}</table>"
+
+
+def load(folder: str | PathLike[str]) -> Run:
+    """Read the results folder of a finished sweep.
+
+    Parameters
+    ----------
+    folder : path
+        The folder that ``simcore sweep`` wrote.
+
+    Returns
+    -------
+    Run
+        Manifest and tables.
+
+    Raises
+    ------
+    StoreError
+        If the folder, its manifest or one of its tables is missing, damaged, unfinished, or was written by a
+        newer version; the message names the file.
+
+    Examples
+    --------
+    >>> run = load("results/land-30")  # doctest: +SKIP
+    >>> run.matchups[["attacker", "defender", "p_attacker_wins"]]  # doctest: +SKIP
+    """
+    path = Path(folder)
+    manifest = _manifest(path)
+    run = Run(path=path, manifest=manifest, matchups=pd.DataFrame(), mixes=pd.DataFrame())
+    grid, outcomes = run.grid_columns, run.outcomes
+    needed = (
+        "matchup", *_TEXT, *_FIGURES, *grid,
+        *(f"{letter}_{outcome}" for letter in "np" for outcome in outcomes),
+    )  # fmt: skip
+    matchups = _table(path, "matchups", needed)
+    for column in needed:
+        if column not in _TEXT and column not in grid and not _is_numeric(matchups[column]):
+            raise StoreError(f'{path / "matchups.parquet"}: column "{column}" does not hold numbers')
+    mixes = _table(path, "mixes", (*_MIX_COLUMNS, *grid))
+    _check_survivors(path)
+    return Run(path=path, manifest=manifest, matchups=matchups, mixes=mixes)
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """Read and check ``manifest.json``."""
+    file = path / "manifest.json"
+    if not path.is_dir():
+        raise StoreError(f"{path}: {'not a folder' if path.exists() else 'no such folder'}")
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StoreError(f"{file}: missing; {path} is not the results folder of a sweep") from None
+    except OSError as error:
+        raise StoreError(f"{file}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{file}: damaged, not JSON ({error})") from error
+    _check_schema(file, manifest)
+    _check_fields(file, manifest)
+    if manifest.get("state") == "running":
+        raise StoreError(f"{path}: the sweep is not finished; continue it with: simcore resume {path}")
+    return dict(manifest)
+
+
+def _check_schema(file: Path, manifest: Any) -> None:
+    """Refuse a manifest of a form that this version does not know."""
+    schema = manifest.get("schema") if isinstance(manifest, dict) else None
+    if isinstance(schema, bool) or not isinstance(schema, int):
+        raise StoreError(f"{file}: damaged, it has no schema number")
+    if schema > SCHEMA:
+        raise StoreError(
+            f"{file}: schema {schema} is newer than {SCHEMA}, the newest this version reads; "
+            "install a newer simcore, or run the sweep again with this one"
+        )
+    if schema < 1:
+        raise StoreError(f"{file}: schema {schema} is not known; run the sweep again")
+
+
+def _check_fields(file: Path, manifest: dict[str, Any]) -> None:
+    """Check the fields of the manifest that the tables are read by."""
+    outcomes = manifest.get("outcomes")
+    if not isinstance(outcomes, list) or not outcomes or not all(isinstance(name, str) for name in outcomes):
+        raise StoreError(f'{file}: damaged, "outcomes" is not a list of names')
+    if not isinstance(manifest.get("ruleset"), str):
+        raise StoreError(f'{file}: damaged, "ruleset" is missing')
+    grid = manifest.get("grid")
+    if grid is not None and (
+        not isinstance(grid, dict) or not all(isinstance(values, list) for values in grid.values())
+    ):
+        raise StoreError(f'{file}: damaged, "grid" is not a table of lists')
+
+
+def _table(path: Path, name: str, needed: Iterable[str]) -> pd.DataFrame:
+    """Read one table and check that it has the columns it must have."""
+    file = path / f"{name}.parquet"
+    try:
+        frame = pd.read_parquet(file)
+    except FileNotFoundError:
+        raise StoreError(f"{file}: missing; run the sweep again, finished parts are kept") from None
+    except _UNREADABLE as error:
+        raise _damaged(file, error) from error
+    _check_columns(file, frame, needed)
+    return frame
+
+
+def _damaged(file: Path, error: BaseException) -> StoreError:
+    reason = str(error).strip().split("\n")[0] or type(error).__name__
+    return StoreError(f"{file}: damaged, cannot be read ({reason}); run the sweep again")
+
+
+def _check_columns(file: Path, frame: pd.DataFrame, needed: Iterable[str]) -> None:
+    missing = [column for column in needed if column not in frame.columns]
+    if missing:
+        shown = ", ".join(f'"{column}"' for column in missing[:3])
+        more = f" and {len(missing) - 3} more" if len(missing) > len(missing[:3]) else ""
+        raise StoreError(f"{file}: damaged, column {shown}{more} is missing")
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.dtype)) or bool(column.isna().all())
+
+
+def _check_survivors(path: Path) -> None:
+    """Check the largest table by its end, where Parquet keeps the list of columns, and one narrow column."""
+    file = path / "survivors.parquet"
+    try:
+        pd.read_parquet(file, columns=["matchup"])
+    except FileNotFoundError:
+        raise StoreError(f"{file}: missing; run the sweep again, finished parts are kept") from None
+    except _UNREADABLE as error:
+        raise _damaged(file, error) from error
+
+
+def _survivors(path: Path, matchups: list[int] | None = None) -> pd.DataFrame:
+    """Read ``survivors.parquet``, of some matchups only when they are given."""
+    file = path / "survivors.parquet"
+    filters = None if matchups is None else [("matchup", "in", matchups)]
+    try:
+        frame = pd.read_parquet(file, filters=filters)
+    except FileNotFoundError:
+        raise StoreError(f"{file}: missing; run the sweep again, finished parts are kept") from None
+    except _UNREADABLE as error:
+        raise _damaged(file, error) from error
+    _check_columns(file, frame, _SURVIVOR_COLUMNS)
+    return frame

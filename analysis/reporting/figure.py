@@ -1,0 +1,199 @@
+"""Figures of the report as plain plotly structures.
+
+Colours are left out on purpose: the page's script fills them in from its style sheet, for light, dark and
+print. Names are escaped here because plotly reads a little HTML in all its texts.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis.wording import clean, figure_text, short_label, short_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+__all__ = ["heat_map", "isolated", "swing_chart"]
+
+_LONG_LABEL: Final = 30
+_SHORT_LABEL: Final = 14
+_HOVER_LABEL: Final = 70
+_MOST_WRITTEN: Final = 16
+"""Columns up to which the share is written into every cell."""
+_CELL: Final = 26
+_SMALL_CELL: Final = 15
+_CERTAIN: Final = 100
+_COMFORTABLE: Final = 24
+"""Rows up to which cells have their full height."""
+
+
+def isolated(text: str) -> str:
+    """Return a name for plotly: markup escaped, its direction kept from the text around it.
+
+    Examples
+    --------
+    >>> isolated("<b>") == "\u2068&lt;b&gt;\u2069"
+    True
+    """
+    return f"\u2068{escape(clean(text), quote=False)}\u2069"
+
+
+def _categories(names: Sequence[str]) -> list[str]:
+    """Return full names for hovering; cut ones are numbered where they would be the same."""
+    labels = [isolated(short_label(name, _HOVER_LABEL)) for name in names]
+    seen: dict[str, int] = {}
+    for place, label in enumerate(labels):
+        seen[label] = seen.get(label, 0) + 1
+        if seen[label] > 1:
+            labels[place] = f"{label} ({seen[label]})"
+    return labels
+
+
+def _plain(figure: go.Figure) -> dict[str, Any]:
+    """Return a figure as JSON-able values without plotly's default template."""
+    figure.update_layout(template={})
+    found: dict[str, Any] = figure.to_plotly_json()
+    found["layout"].pop("template", None)
+    return found
+
+
+def _short_percent(share: float) -> str:
+    """Return whole percents for a cell, without making a rare event impossible or sure."""
+    whole = round(100 * share)
+    if whole == 0:
+        return "&lt;1" if share > 0.0 else "0"
+    if whole == _CERTAIN:
+        return "&gt;99" if share < 1.0 else "100"
+    return str(whole)
+
+
+def _labels(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return axis labels for wide and narrow windows."""
+    return {
+        size: [isolated(label) for label in short_labels(names, width)]
+        for size, width in (("wide", _LONG_LABEL), ("narrow", _SHORT_LABEL))
+    }
+
+
+def heat_map(
+    attackers: Sequence[str],
+    defenders: Sequence[str],
+    shares: npt.NDArray[np.float64],
+    texts: npt.NDArray[np.object_],
+) -> dict[str, Any]:
+    """Build the matrix of win shares: attackers down, defenders across.
+
+    Parameters
+    ----------
+    attackers, defenders : sequence of str
+        Names, in the order to show: the first row on top.
+    shares : ndarray of float64, shape (attackers, defenders)
+        The attackers' win share; NaN where there is no result.
+    texts : ndarray of str, shape (attackers, defenders, 3)
+        Attackers' wins, defenders' wins and swing as text, for hovering.
+
+    Returns
+    -------
+    dict
+        ``data`` and ``layout`` of plotly; ``layout.meta`` holds the axis labels for wide and narrow windows
+        and the height of the plotted area.
+    """
+    rows, columns = _categories(attackers), _categories(defenders)
+    values: list[list[float | None]] = [
+        [None if np.isnan(share) else round(float(share), 5) for share in row] for row in shares
+    ]
+    trace = go.Heatmap(
+        x=columns,
+        y=rows,
+        z=values,
+        zmin=0.0,
+        zmax=1.0,
+        xgap=1,
+        ygap=1,
+        customdata=texts.tolist(),
+        hoverongaps=False,
+        showscale=False,
+        hovertemplate=(
+            "<b>%{y}</b><br>attacking <b>%{x}</b><br><br>attacker wins %{customdata[0]}<br>"
+            "defender wins %{customdata[1]}<br>swing %{customdata[2]}<extra></extra>"
+        ),
+    )
+    if len(columns) <= _MOST_WRITTEN:
+        trace.update(
+            text=[["" if value is None else _short_percent(value) for value in row] for row in values],
+            texttemplate="%{text}",
+            textfont={"size": 12},
+        )
+    cell = _CELL if len(rows) <= _COMFORTABLE else _SMALL_CELL
+    size = 12 if len(rows) <= _COMFORTABLE else 10
+    figure = go.Figure(trace)
+    figure.update_layout(
+        xaxis={
+            "type": "category", "side": "top", "tickangle": -40, "tickvals": columns, "ticks": "",
+            "tickfont": {"size": size}, "automargin": True, "fixedrange": True, "showgrid": False,
+        },
+        yaxis={
+            "type": "category", "autorange": "reversed", "tickvals": rows, "ticks": "", "tickfont": {"size": size},
+            "automargin": True, "fixedrange": True, "showgrid": False,
+        },
+        margin={"l": 8, "r": 40, "t": 8, "b": 8},
+        meta={"x": _labels(defenders), "y": _labels(attackers), "plotHeight": cell * len(rows), "cells": len(columns)},
+    )  # fmt: skip
+    return _plain(figure)
+
+
+def swing_chart(table: pd.DataFrame, side: str) -> dict[str, Any]:
+    """Build a dot per mix at its mean swing, with the spread of single battles as a line.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of one side and one grid point of the summary's mixes, in the order to show.
+    side : str
+        "attacker" or "defender": decides the colour.
+
+    Returns
+    -------
+    dict
+        ``data`` and ``layout`` of plotly.
+    """
+    names = [str(name) for name in table["mix"]]
+    categories = _categories(names)
+    columns = ("swing_mean", "swing_sd", "swing_se")
+    means, sds, errors = (table[column].to_numpy(dtype=np.float64).tolist() for column in columns)
+    texts = [
+        [figure_text(mean, signed=True), figure_text(error), figure_text(sd)]
+        for mean, sd, error in zip(means, sds, errors, strict=True)
+    ]
+    trace = go.Scatter(
+        x=means,
+        y=categories,
+        mode="markers",
+        error_x={"type": "data", "array": sds, "thickness": 1.5, "width": 0},
+        marker={"size": 10},
+        customdata=texts,
+        meta=side,
+        hovertemplate=(
+            "<b>%{y}</b><br>mean swing %{customdata[0]} (standard error %{customdata[1]})<br>"
+            "spread of single battles ± %{customdata[2]}<extra></extra>"
+        ),
+    )
+    figure = go.Figure(trace)
+    figure.update_layout(
+        xaxis={"zeroline": True, "fixedrange": True, "title": {"text": "swing", "standoff": 8}, "automargin": True},
+        yaxis={
+            "type": "category", "autorange": "reversed", "tickvals": categories, "ticks": "", "automargin": True,
+            "fixedrange": True, "showgrid": False, "tickfont": {"size": 12},
+        },
+        margin={"l": 8, "r": 16, "t": 8, "b": 36},
+        showlegend=False,
+        meta={"y": _labels(names), "plotHeight": 24 * len(names) + 16, "cells": 0},
+    )  # fmt: skip
+    return _plain(figure)

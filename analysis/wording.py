@@ -1,0 +1,231 @@
+"""Words and figures as people read them: safe names, short labels, numbers with units.
+
+Names come from users and may hold anything: control characters that a terminal would obey, writing from
+right to left, markup. :func:`clean` makes them plain text; escaping for HTML is left to whoever writes HTML.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "clean",
+    "count_text",
+    "display_width",
+    "duration_text",
+    "figure_text",
+    "fit",
+    "grid_value_text",
+    "interval_text",
+    "plural",
+    "points_text",
+    "short_label",
+    "short_labels",
+]
+
+# Controls, and the marks that would turn the direction of the text around a name.
+_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNIT_LIST: Final = re.compile(r"\d+ [a-z_]+(?:, \d+ [a-z_]+)*")
+_WORD: Final = re.compile(r"[a-z_]+")
+_KEPT_LETTERS: Final = 4
+_MINUTE: Final = 60.0
+_HOUR: Final = 3600.0
+_SMALL: Final = 10.0
+_MOST_DECIMALS: Final = 4
+
+
+def clean(text: str) -> str:
+    r"""Return `text` with control and direction characters replaced by a visible mark.
+
+    Examples
+    --------
+    >>> clean("tank\x1b[2J")
+    'tank�[2J'
+    """
+    return _UNSAFE.sub("\ufffd", text)
+
+
+def display_width(text: str) -> int:
+    """Return the number of terminal cells of `text`: wide letters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )
+
+
+def short_label(name: str, width: int) -> str:
+    """Shorten a mix's name to `width` cells.
+
+    A unit list has its unit words cut first ("10 inf, 5 tank, 2 art"); then, as for any other name, the
+    middle gives way to an ellipsis, since both ends tell mixes apart.
+
+    Examples
+    --------
+    >>> short_label("10 infantry, 5 tank", 40), short_label("10 infantry, 5 artillery", 16)
+    ('10 infantry, 5 tank', '10 inf, 5 art')
+    >>> short_label("the quick brown fox jumps", 13)
+    'the qu… jumps'
+    """
+    text = clean(name)
+    if display_width(text) <= width:
+        return text
+    if _UNIT_LIST.fullmatch(text):
+        text = _cut_units(text)
+        if display_width(text) <= width:
+            return text
+        text = text.replace(", ", ",")
+        if display_width(text) <= width:
+            return text
+    room = width - 1
+    head = _head(text, (room + 1) // 2)
+    tail = _head(text[::-1], room - display_width(head))[::-1]
+    return f"{head}…{tail}"
+
+
+def short_labels(names: Iterable[str], width: int) -> list[str]:
+    """Shorten the names of one column; when one unit list must be cut, all unit lists are cut alike.
+
+    Examples
+    --------
+    >>> short_labels(["2 tank, 1 artillery, 1 infantry", "1 infantry", "The Guard"], 20)
+    ['2 tank, 1 art, 1 inf', '1 inf', 'The Guard']
+    """
+    texts = [clean(name) for name in names]
+    if any(display_width(text) > width and _UNIT_LIST.fullmatch(text) for text in texts):
+        texts = [_cut_units(text) if _UNIT_LIST.fullmatch(text) else text for text in texts]
+    return [short_label(text, width) for text in texts]
+
+
+def _cut_units(text: str) -> str:
+    return _WORD.sub(lambda found: _short_word(found.group()), text)
+
+
+def _short_word(word: str) -> str:
+    first = word.split("_", maxsplit=1)[0]
+    if len(first) <= _KEPT_LETTERS:
+        return first
+    return first[:_KEPT_LETTERS] if "_" in word else first[: _KEPT_LETTERS - 1]
+
+
+def _head(text: str, width: int) -> str:
+    """Return the longest beginning of `text` that fits in `width` cells."""
+    used = 0
+    for place, letter in enumerate(text):
+        used += display_width(letter)
+        if used > width:
+            return text[:place]
+    return text
+
+
+def fit(text: str, width: int) -> str:
+    """Shorten and pad a name to exactly `width` cells, for a column of a terminal table."""
+    short = short_label(text, width)
+    return short + " " * (width - display_width(short))
+
+
+def count_text(value: Any) -> str:
+    """Return a whole number with thousands separators; anything else as plain text.
+
+    Examples
+    --------
+    >>> count_text(100000)
+    '100,000'
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "?" if value is None else clean(str(value))
+
+
+def plural(number: int, one: str, many: str) -> str:
+    """Return the number with the right form of its noun."""
+    return f"{count_text(number)} {one if number == 1 else many}"
+
+
+def figure_text(value: float, *, signed: bool = False) -> str:
+    """Return a cost, swing or cycle figure: two decimals below ten, one above; NaN gives a dash.
+
+    Examples
+    --------
+    >>> figure_text(3.14159), figure_text(-12.345, signed=True), figure_text(2.0, signed=True)
+    ('3.14', '−12.3', '+2.00')
+    """
+    if np.isnan(value):
+        return "–"
+    if np.isinf(value):
+        return "∞"
+    text = f"{abs(value):,.2f}" if abs(value) < _SMALL else f"{abs(value):,.1f}"
+    if not text.strip("0.,"):
+        return text
+    return ("−" if value < 0 else "+" if signed else "") + text
+
+
+def points_text(value: float) -> str:
+    """Return a difference of shares in percentage points, signed."""
+    text = f"{abs(value) * 100:.1f}"
+    return text if not text.strip("0.") else ("−" if value < 0 else "+") + text
+
+
+def interval_text(low: float, high: float) -> str:
+    """Return the bounds of a share in percent; near 0 and 100 % with as many decimals as say something.
+
+    Examples
+    --------
+    >>> interval_text(0.70987, 0.71642), interval_text(0.0, 0.000384)
+    ('71.0 to 71.6 %', '0 to 0.038 %')
+    >>> interval_text(0.998083, 1.0)
+    '99.81 to 100 %'
+    """
+    if np.isnan(low) or np.isnan(high):
+        return "–"
+    # The distance from the nearer end, in percent, gets two significant digits.
+    distance = 100.0 * min(high, 1.0 - low)
+    decimals = 1
+    if 0.0 < distance < 1.0:
+        decimals = min(1 - math.floor(math.log10(distance)), _MOST_DECIMALS)
+    return f"{_bound_text(low, decimals)} to {_bound_text(high, decimals)} %"
+
+
+def _bound_text(bound: float, decimals: int) -> str:
+    return f"{100.0 * bound:.0f}" if bound in {0.0, 1.0} else f"{100.0 * bound:.{decimals}f}"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a time span in words.
+
+    Examples
+    --------
+    >>> duration_text(4.2), duration_text(312), duration_text(9000)
+    ('4.2 s', '5 min 12 s', '2 h 30 min')
+    """
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s"
+    if seconds < _HOUR:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest} s"
+    hours, rest = divmod(round(seconds / _MINUTE), 60)
+    return f"{hours} h {rest} min"
+
+
+def grid_value_text(value: Any) -> str:
+    """Return a value of the grid as TOML would write it, without quotes around text.
+
+    Examples
+    --------
+    >>> grid_value_text(True), grid_value_text(6.0), grid_value_text("both"), grid_value_text([1, 2])
+    ('true', '6', 'both', '1, 2')
+    """
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float | np.floating):
+        return f"{float(value):g}"
+    if isinstance(value, list | tuple | np.ndarray):
+        return ", ".join(grid_value_text(item) for item in value)
+    return clean(str(value))

@@ -1,0 +1,569 @@
+"""The verbs on single battles: encode, simulate, replay, odds. Validate, allocate, call, wrap."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simcore.enums import Side, Status
+from simcore.errors import KernelStatusError, ScenarioError, suggestion
+from simcore.model import shown
+from simcore.registry import get_ruleset, ruleset_names
+from simcore.result import Result
+from simcore.scenario import DEFAULT_BATTLES, DEFAULT_RULESET, DEFAULT_SEED, MAX_BATTLES, MAX_SEED, load_scenario
+from simcore.schema import Ruleset, ScenarioModel, Tallies
+
+__all__ = [
+    "Encoded",
+    "Simulation",
+    "batch_schedule",
+    "encode",
+    "encode_checked",
+    "odds",
+    "replay",
+    "rulesets",
+    "simulate",
+    "tally",
+]
+
+CHUNK = 4_096
+"""Battles per unit of parallel work: a constant, so that no result can depend on the machine."""
+FIRST_BATCHES = 16
+PAIRINGS = ("matchup", "common", "independent")
+_INT64_MAX = 2**63 - 1
+_MAX_KEPT = 50_000_000
+_CALL_BATTLES = 2**22
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Scenarios of one ruleset as flat arrays.
+
+    Attributes
+    ----------
+    ruleset : Ruleset
+    scenarios : tuple of ScenarioModel
+        Length M.
+    arrays : NamedTuple of ndarray
+        One row per scenario.
+    """
+
+    ruleset: Ruleset
+    scenarios: tuple[ScenarioModel, ...]
+    arrays: Any
+
+    def __len__(self) -> int:
+        return len(self.scenarios)
+
+    def __repr__(self) -> str:
+        return f"Encoded({self.ruleset.id}, {len(self)} scenarios)"
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Simulated battles of M scenarios.
+
+    Attributes
+    ----------
+    ruleset : Ruleset
+    first, battles : int
+        Battle numbers ``first`` to ``first + battles - 1`` were fought.
+    tally : int64 (M, K)
+        Accumulators, named by ``ruleset.accumulators``.
+    outcome : int8 (M, B) or None
+        Per battle, index into ``ruleset.outcomes``; None unless ``keep_battles``.
+    cycles : int32 (M, B) or None
+    survivors : int16 (M, B, S, T) or None
+    cost_lost : int32 (M, B, S) or None
+    captured_value : int32 (M, B) or None
+    """
+
+    ruleset: Ruleset
+    first: int
+    battles: int
+    tally: Tallies
+    outcome: npt.NDArray[np.int8] | None = None
+    cycles: npt.NDArray[np.int32] | None = None
+    survivors: npt.NDArray[np.int16] | None = None
+    cost_lost: npt.NDArray[np.int32] | None = None
+    captured_value: npt.NDArray[np.int32] | None = None
+
+    def column(self, name: str) -> npt.NDArray[np.int64]:
+        """Return one accumulator of all scenarios, int64 (M,), by its name."""
+        if name not in self.ruleset.accumulators:
+            raise KeyError(f"no accumulator {name!r}{suggestion(name, self.ruleset.accumulators)}")
+        return self.tally[:, self.ruleset.accumulators.index(name)]
+
+
+def _whole(value: object, name: str, low: int, high: int) -> int:
+    """Return `value` as an int in [low, high] or raise a ScenarioError naming the argument."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise ScenarioError(f"must be a whole number from {low} to {high}, got {shown(value)}", field=name)
+    return int(value)
+
+
+def _as_scenario(scenario: ScenarioModel | Mapping[str, Any] | str | Path) -> ScenarioModel:
+    return load_scenario(scenario) if isinstance(scenario, Mapping | str | Path) else scenario
+
+
+def encode(scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path]) -> Encoded:
+    """Check scenarios and encode them as flat arrays.
+
+    Parameters
+    ----------
+    scenarios : sequence of mapping, ScenarioModel or path
+        At least one; all of the same ruleset.
+
+    Returns
+    -------
+    Encoded
+        Length M, in the given order.
+
+    Raises
+    ------
+    ScenarioError
+        Names the row, the field, the value and what is allowed.
+
+    Examples
+    --------
+    >>> import simcore
+    >>> simcore.encode([{"attacker": {"units": "3 infantry"}, "defender": {"units": "2 infantry"}}])
+    Encoded(general_combat, 1 scenarios)
+    """
+    if isinstance(scenarios, str | Path | Mapping) or not isinstance(scenarios, Sequence) or not scenarios:
+        raise ScenarioError("must be a list of at least one scenario", field="scenarios")
+    encoded, _, errors = encode_checked(scenarios)
+    for row, problem in errors.items():
+        raise problem.at(field=f"scenarios[{row}]" + (f".{problem.field}" if problem.field else ""))
+    return encoded
+
+
+def encode_checked(
+    scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path],
+) -> tuple[Encoded, list[int], dict[int, ScenarioError]]:
+    """Encode those scenarios that can be used and report the others.
+
+    Parameters
+    ----------
+    scenarios : sequence
+        As in `encode`.
+
+    Returns
+    -------
+    encoded : Encoded
+        The good ones, in order; may be empty.
+    rows : list of int
+        Where each of them stood in `scenarios`.
+    errors : dict of int to ScenarioError
+        What is wrong with the others, by position.
+    """
+    good: list[ScenarioModel] = []
+    rows: list[int] = []
+    errors: dict[int, ScenarioError] = {}
+    for row, scenario in enumerate(scenarios):
+        try:
+            model = _as_scenario(scenario)
+        except ScenarioError as problem:
+            errors[row] = problem
+            continue
+        if good and model.ruleset != good[0].ruleset:
+            errors[row] = ScenarioError(
+                f'all scenarios of a call must be of one ruleset, got "{model.ruleset}" after "{good[0].ruleset}"',
+                field="ruleset",
+            )
+            continue
+        good.append(model)
+        rows.append(row)
+    ruleset = get_ruleset(good[0].ruleset if good else DEFAULT_RULESET)
+    return Encoded(ruleset, tuple(good), ruleset.encode(good)), rows, errors
+
+
+def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uint64]:
+    """Return the stream key of each scenario.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    seed : int
+        0 to 2**64 - 1.
+    pairing : {"matchup", "common", "independent"}
+        "matchup": the key is made of the seed and both unit lists, so editions, prices and policies share dice;
+        "common": of the seed alone; "independent": of everything in the scenario.
+
+    Returns
+    -------
+    uint64 (M, 2)
+    """
+    from simcore.core.rng import derive_key  # noqa: PLC0415 - imports numba
+
+    if pairing not in PAIRINGS:
+        raise ScenarioError(
+            f"must be {', '.join(PAIRINGS)}, got {shown(pairing)}{suggestion(str(pairing), PAIRINGS)}", field="pairing"
+        )
+    seed = _whole(seed, "seed", 0, MAX_SEED)
+    keys = np.empty((len(encoded), 2), dtype=np.uint64)
+    for row, scenario in enumerate(encoded.scenarios):
+        parts: list[str | int] = [seed]
+        if pairing != "common":
+            parts += [scenario.unit_text(Side.ATTACKER), scenario.unit_text(Side.DEFENDER)]
+        if pairing == "independent":
+            parts.append(json.dumps(scenario.canonical(), sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+        keys[row] = derive_key(*parts)
+    return keys
+
+
+def check_size(encoded: Encoded, battles: int) -> dict[int, ScenarioError]:
+    """Return the rows whose integer sums of squares could overflow with this many battles.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    battles : int
+        Battles per scenario.
+
+    Returns
+    -------
+    dict of int to ScenarioError
+    """
+    bound = encoded.ruleset.swing_bound(encoded.arrays).tolist()
+    return {
+        row: ScenarioError(
+            f"{battles:,} battles with a swing of up to {swing:,} exceed the exact sums "
+            f"(battles x swing^2 must stay below 2^63); at most {_INT64_MAX // swing**2:,} battles",
+            field="battles",
+        )
+        for row, swing in enumerate(bound)
+        if battles * swing**2 > _INT64_MAX
+    }
+
+
+def _raise_status(encoded: Encoded, segments: npt.NDArray[np.int64], status: npt.NDArray[np.uint8], where: npt.NDArray[np.int64]) -> None:
+    for i in np.flatnonzero(status != Status.OK)[:1]:
+        row = int(segments[i, 0])
+        name = Status(int(status[i])).name
+        about = f"battle {int(where[i])}" if status[i] != Status.UNSET else "internal error: a run of battles was not resolved"
+        raise KernelStatusError(
+            f"{name}: {about} of {encoded.scenarios[row].unit_text(0)} v {encoded.scenarios[row].unit_text(1)}; "
+            "replay it with the same seed and pairing"
+        )
+
+
+def _split(segments: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Cut segments into chunks; returns the chunks and where each segment's chunks start."""
+    chunks = -(-segments[:, 2] // CHUNK)
+    starts = np.concatenate([[0], np.cumsum(chunks)])
+    owner = np.repeat(np.arange(len(segments)), chunks)
+    within = np.arange(int(starts[-1])) - starts[owner]
+    out = segments[owner].copy()
+    out[:, 1] += within * CHUNK
+    out[:, 2] = np.minimum(CHUNK, segments[owner, 2] - within * CHUNK)
+    return np.ascontiguousarray(out), starts
+
+
+def tally(
+    encoded: Encoded,
+    segments: npt.NDArray[np.int64],
+    *,
+    seed: int,
+    pairing: str = "matchup",
+    threads: int | None = None,
+) -> Tallies:
+    """Resolve runs of battles and add up each run.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    segments : int64 (N, 3)
+        Row of `encoded`, first battle number, number of battles (at least 1).
+    seed, pairing
+        As in `stream_keys`.
+    threads : int or None
+        Threads to use; 1 takes the serial driver, None all that numba sees. No result depends on it.
+
+    Returns
+    -------
+    int64 (N, K)
+        Accumulators by ``encoded.ruleset.accumulators``; adding rows merges runs exactly.
+
+    Raises
+    ------
+    KernelStatusError
+        When a battle could not be resolved; names it so that `replay` can show it.
+    """
+    keys = stream_keys(encoded, seed, pairing)
+    chunks, starts = _split(segments)
+    out = np.zeros((len(segments), len(encoded.ruleset.accumulators)), dtype=np.int64)
+    # Bounded calls keep the chunk tallies small and let an interrupt through.
+    per_call = _CALL_BATTLES // CHUNK
+    owner = np.repeat(np.arange(len(segments)), np.diff(starts))
+    for low in range(0, len(chunks), per_call):
+        part = np.ascontiguousarray(chunks[low : low + per_call])
+        tallies, status, where = _launch(encoded, keys, part, threads)
+        _raise_status(encoded, part, status, where)
+        np.add.at(out, owner[low : low + per_call], tallies)
+    return out
+
+
+def _launch(
+    encoded: Encoded, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], threads: int | None
+) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Call the driver with a number of threads; the global setting is restored in any case."""
+    import numba  # noqa: PLC0415 - slow import
+
+    from simcore.core.jit import LAUNCH_LOCK  # noqa: PLC0415 - imports numba
+
+    if threads is not None:
+        threads = _whole(threads, "threads", 1, 4_096)
+    if threads == 1:
+        return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
+    with LAUNCH_LOCK:
+        before = numba.get_num_threads()
+        try:
+            if threads is not None:
+                numba.set_num_threads(min(threads, int(numba.config.NUMBA_NUM_THREADS)))
+            return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=True)
+        finally:
+            numba.set_num_threads(before)
+
+
+def batch_schedule(battles: int) -> npt.NDArray[np.int64]:
+    """Return the batches into which a matchup's battles are counted.
+
+    Sixteen batches of 4,096 battles, then each twice the one before; the last is cut short. The schedule
+    depends on nothing but the number of battles, and a longer run begins with the batches of a shorter one.
+
+    Parameters
+    ----------
+    battles : int
+        At least 1.
+
+    Returns
+    -------
+    int64 (n, 2)
+        First battle and number of battles of each batch.
+    """
+    rows = []
+    first, size = 0, CHUNK
+    while first < battles:
+        count = min(size, battles - first)
+        rows.append((first, count))
+        first += count
+        if len(rows) >= FIRST_BATCHES:
+            size *= 2
+    return np.array(rows, dtype=np.int64)
+
+
+def simulate(
+    encoded: Encoded,
+    *,
+    battles: int = DEFAULT_BATTLES,
+    seed: int = DEFAULT_SEED,
+    first: int = 0,
+    keep_battles: bool = False,
+    pairing: str = "matchup",
+    threads: int | None = None,
+) -> Simulation:
+    """Fight battles of every encoded scenario.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    battles : int
+        Battles per scenario, 1 to 10**12.
+    seed : int
+        0 to 2**64 - 1.
+    first : int
+        Number of the first battle; any range of battles can be fought alone.
+    keep_battles : bool
+        Also return each battle's result (at most 50 million in all).
+    pairing : {"matchup", "common", "independent"}
+        What shares dice with what.
+    threads : int or None
+        Threads to use; no result depends on it.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    ScenarioError
+        For arguments out of range, or sums that 64-bit integers could not hold.
+    KernelStatusError
+        When a battle could not be resolved.
+
+    Examples
+    --------
+    >>> import simcore
+    >>> encoded = simcore.encode([{"attacker": {"units": "1 tank"}, "defender": {"units": "1 infantry"}}])
+    >>> run = simcore.simulate(encoded, battles=1000, seed=7)
+    >>> int(run.column("battles")[0])
+    1000
+    """
+    battles = _whole(battles, "battles", 1, MAX_BATTLES)
+    first = _whole(first, "first", 0, 2**62)
+    for row, problem in check_size(encoded, battles).items():
+        raise problem.at(source=f"scenarios[{row}]")
+    if not keep_battles:
+        segments = np.array([[row, first, battles] for row in range(len(encoded))], dtype=np.int64)
+        return Simulation(
+            encoded.ruleset, first, battles, tally(encoded, segments, seed=seed, pairing=pairing, threads=threads)
+        )
+    if battles * len(encoded) > _MAX_KEPT:
+        raise ScenarioError(
+            f"cannot keep {battles * len(encoded):,} single battles; at most {_MAX_KEPT:,}", field="keep_battles"
+        )
+    keys = stream_keys(encoded, seed, pairing)
+    tallies, kept = [], []
+    for row in range(len(encoded)):
+        records, rows, status, where = encoded.ruleset.record(encoded.arrays, keys, row, first, battles)
+        _raise_status(encoded, np.full((len(status), 1), row, dtype=np.int64), status, where)
+        tallies.append(rows.sum(axis=0))
+        kept.append(records)
+    return Simulation(
+        encoded.ruleset, first, battles, np.stack(tallies), **{name: np.stack([k[name] for k in kept]) for name in kept[0]}
+    )
+
+
+def replay(
+    scenario: ScenarioModel | Mapping[str, Any] | str | Path,
+    *,
+    battle: int = 0,
+    seed: int = DEFAULT_SEED,
+    pairing: str = "matchup",
+    script: Sequence[int] | None = None,
+) -> Any:
+    """Tell one battle, exactly as it was fought in any run with this seed and pairing.
+
+    Parameters
+    ----------
+    scenario : mapping, ScenarioModel or path
+    battle : int
+        Battle number.
+    seed, pairing
+        As in `simulate`.
+    script : sequence of int, optional
+        Hits at each draw point in order, in place of the random words: a battle played through by hand.
+
+    Returns
+    -------
+    Replay
+        The ruleset's replay: ``lines``, ``outcome``, ``cycles``, ``to_text()``, ``to_dict()``.
+
+    Raises
+    ------
+    ScenarioError
+        For a faulty scenario, or a script that does not fit the battle (it names the draw point).
+
+    Examples
+    --------
+    >>> import simcore
+    >>> duel = {"attacker": {"units": "1 tank"}, "defender": {"units": "1 infantry"}}
+    >>> simcore.replay(duel, script=[1, 0]).outcome
+    'attacker_wins'
+    """
+    battle = _whole(battle, "battle", 0, 2**62)
+    encoded = encode([scenario])
+    given = None
+    if script is not None:
+        given = np.array([_whole(hits, f"script[{i}]", 0, 10**6) for i, hits in enumerate(script)], dtype=np.int64)
+        if not len(given):
+            raise ScenarioError("must hold the hits of at least one draw point", field="script")
+    key = stream_keys(encoded, seed, pairing)[0]
+    return encoded.ruleset.replay(encoded.scenarios[0], key, battle, given)
+
+
+def odds(
+    attacker: str | Mapping[str, Any] | None = None,
+    defender: str | Mapping[str, Any] | None = None,
+    *,
+    scenario: str | Path | Mapping[str, Any] | None = None,
+    method: str = "auto",
+    battles: int = DEFAULT_BATTLES,
+    seed: int = DEFAULT_SEED,
+    pairing: str = "matchup",
+    threads: int | None = None,
+    **options: Any,
+) -> Result:
+    """Return the odds of one battle.
+
+    Parameters
+    ----------
+    attacker, defender : str or mapping
+        Units as text, a table of counts, or a side's full table with ``units`` and its policies.
+    scenario : mapping or path, optional
+        A whole scenario in place of `attacker` and `defender`.
+    method : {"auto", "simulate"}
+        How to resolve it.
+    battles, seed, pairing, threads
+        As in `simulate`.
+    **options
+        Further fields of the scenario: ``ruleset``, ``edition``, ``low_luck``, ``territory``, ...
+
+    Returns
+    -------
+    Result
+        Prints as a small table.
+
+    Raises
+    ------
+    ScenarioError
+        Names the field, the value and what is allowed.
+
+    Examples
+    --------
+    >>> import simcore
+    >>> result = simcore.odds("1 tank", "1 infantry", battles=10_000)
+    >>> round(result.outcomes["attacker_wins"], 1)
+    0.5
+    """
+    if method not in {"auto", "simulate"}:
+        known = ("auto", "simulate")
+        extra = "; the exact solver is not part of this version" if method == "exact" else suggestion(str(method), known)
+        raise ScenarioError(f'must be "auto" or "simulate", got {shown(method)}{extra}', field="method")
+    if scenario is not None:
+        if attacker is not None or defender is not None or options:
+            raise ScenarioError("give either a scenario or sides and options, not both", field="scenario")
+        model = load_scenario(scenario)
+    else:
+        data = {key: value for key, value in options.items() if value is not None}
+        for name, side in (("attacker", attacker), ("defender", defender)):
+            if side is not None:
+                is_table = isinstance(side, Mapping) and not all(isinstance(v, int) for v in side.values())
+                data[name] = dict(side) if is_table else {"units": side}
+        model = load_scenario(data)
+    encoded = encode([model])
+    run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
+    return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=int(seed), pairing=pairing)
+
+
+def rulesets() -> dict[str, dict[str, Any]]:
+    """Return the battle systems: title, version, editions, units and outcomes of each.
+
+    Returns
+    -------
+    dict of str to dict
+    """
+    out: dict[str, dict[str, Any]] = {}
+    for name in ruleset_names():
+        ruleset = get_ruleset(name)
+        out[name] = {
+            "title": ruleset.title,
+            "version": ruleset.version,
+            "default_edition": ruleset.default_edition,
+            "editions": {edition: model.title for edition, model in ruleset.editions().items()},
+            "units": list(ruleset.units),
+            "outcomes": list(ruleset.outcomes),
+        }
+    return out
+

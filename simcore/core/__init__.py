@@ -1,0 +1,1 @@
+"""Jitted building blocks that every ruleset uses: compilation flags, random words, dice, reductions."""

@@ -1,0 +1,182 @@
+"""Dice pools as one draw each: inverse CDF of a binomial at one 64-bit word.
+
+The number of hits of ``n`` dice that each hit with probability ``p`` is the smallest ``k`` with
+``word < floor(2**64 * P(Binomial(n, p) <= k))``. For equal words more dice, or a higher ``p``, never give
+fewer hits: this is what makes battles comparable under common random numbers. A 256-entry guide table
+(indexed by the top byte of the word) leads straight to the right neighbourhood.
+
+All thresholds are computed with Python integers, so they are the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simcore.core.jit import kernel
+
+__all__ = ["MAX_DICE", "MAX_SIDES", "MIN_SIDES", "DiceTable", "build_dice_table", "draw_hits", "hit_bounds"]
+
+MIN_SIDES = 2
+MAX_SIDES = 20
+MAX_DICE = 4_000
+"""Largest pool: 2,000 units of a type, two dice each."""
+
+_WORD = 1 << 64
+_SCALE_BITS = 192
+_56 = np.uint64(56)
+
+
+class DiceTable(NamedTuple):
+    """Inverse-CDF tables of all pools that a set of scenarios can need.
+
+    A pool is addressed by its row ``first_row[odds] + n`` where `odds` is the index of its hit
+    probability and `n` its number of dice.
+
+    Attributes
+    ----------
+    bounds : uint64 (entries,)
+        Largest word that still gives k hits, for consecutive k of each row; the last of a row is 2**64 - 1.
+    offset : int64 (rows,)
+        Where k = 0 of a row would lie in `bounds` (rows start at their smallest possible k).
+    guide : uint16 (rows, 256)
+        Smallest k that a word with this top byte can give.
+    first_row : int64 (odds,)
+        Row of zero dice for each hit probability.
+    """
+
+    bounds: npt.NDArray[np.uint64]
+    offset: npt.NDArray[np.int64]
+    guide: npt.NDArray[np.uint16]
+    first_row: npt.NDArray[np.int64]
+
+
+@kernel
+def draw_hits(word, row, bounds, offset, guide):  # type: ignore[no-untyped-def]
+    """Return the number of hits of the pool in `row` for one random word.
+
+    Parameters
+    ----------
+    word : uint64
+        The draw's word.
+    row : int64
+        ``first_row[odds] + n``.
+    bounds, offset, guide : arrays
+        Fields of `DiceTable`.
+
+    Returns
+    -------
+    int64
+        0 to n.
+    """
+    k = np.int64(guide[row, np.int64(word >> _56)])
+    base = offset[row]
+    while word > bounds[base + k]:
+        k += 1
+    return k
+
+
+@cache
+def hit_bounds(numerator: int, denominator: int, n: int) -> tuple[int, tuple[int, ...]]:
+    """Return the thresholds of one pool.
+
+    Parameters
+    ----------
+    numerator, denominator : int
+        Probability of a hit per die, 0 <= numerator <= denominator.
+    n : int
+        Number of dice, 0 to `MAX_DICE`.
+
+    Returns
+    -------
+    first : int
+        Smallest number of hits that a 64-bit word can give.
+    bounds : tuple of int
+        For k = first, first + 1, ...: the largest word that still gives k hits.
+    """
+    if not 0 <= numerator <= denominator or not 0 <= n <= MAX_DICE:
+        raise ValueError(f"no such dice pool: {n} dice at {numerator}/{denominator}")
+    if n == 0 or numerator == 0:
+        return 0, (_WORD - 1,)
+    if numerator == denominator:
+        return n, (_WORD - 1,)
+    miss = denominator - numerator
+    mode = min(n, (n + 1) * numerator // denominator)
+    # Weights relative to the mode in fixed point: 192 bits leave about 100 bits of guard after the sum.
+    weights = {mode: 1 << _SCALE_BITS}
+    value = weights[mode]
+    for k in range(mode, n):
+        value = value * ((n - k) * numerator) // ((k + 1) * miss)
+        if value == 0:
+            break
+        weights[k + 1] = value
+    value = weights[mode]
+    for k in range(mode, 0, -1):
+        value = value * (k * miss) // ((n - k + 1) * numerator)
+        if value == 0:
+            break
+        weights[k - 1] = value
+    total = sum(weights.values())
+    first = -1
+    bounds: list[int] = []
+    running = 0
+    for k in sorted(weights):
+        running += weights[k]
+        limit = running * _WORD // total
+        if limit == 0:
+            continue
+        if first < 0:
+            first = k
+        bounds.append(limit - 1)
+        if limit == _WORD:
+            break
+    return first, tuple(bounds)
+
+
+@cache
+def _guide_row(numerator: int, denominator: int, n: int) -> tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint16]]:
+    first, bounds = hit_bounds(numerator, denominator, n)
+    array = np.array(bounds, dtype=np.uint64)
+    starts = np.arange(256, dtype=np.uint64) << _56
+    guide = (first + np.searchsorted(array, starts, side="left")).astype(np.uint16)
+    return first, array, guide
+
+
+def build_dice_table(odds: Iterable[tuple[int, int, int]]) -> DiceTable:
+    """Build the tables for a list of hit probabilities.
+
+    Parameters
+    ----------
+    odds : iterable of (numerator, denominator, most)
+        Hit probability and the largest number of dice ever thrown at it.
+
+    Returns
+    -------
+    DiceTable
+        `first_row` follows the order of `odds`.
+    """
+    bounds: list[npt.NDArray[np.uint64]] = []
+    offset: list[int] = []
+    guide: list[npt.NDArray[np.uint16]] = []
+    first_row: list[int] = []
+    position = 0
+    for numerator, denominator, most in odds:
+        first_row.append(len(offset))
+        for n in range(most + 1):
+            first, row_bounds, row_guide = _guide_row(numerator, denominator, n)
+            offset.append(position - first)
+            bounds.append(row_bounds)
+            guide.append(row_guide)
+            position += len(row_bounds)
+    if not offset:
+        return build_dice_table([(0, 1, 0)])
+    return DiceTable(
+        bounds=np.concatenate(bounds),
+        offset=np.array(offset, dtype=np.int64),
+        guide=np.stack(guide),
+        first_row=np.array(first_row, dtype=np.int64),
+    )

@@ -1,0 +1,170 @@
+"""The only place that configures numba: cache directory, threading layer and the two decorators.
+
+Numba's on-disk cache does not notice a change in *another* file, so machine code of an old version could
+run silently. The cache directory therefore carries a digest of every source file of the package: new
+sources, new directory. Everything here happens before numba is first imported where possible, because a
+later compile re-reads the environment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+__all__ = [
+    "LAUNCH_LOCK",
+    "cache_directory",
+    "driver",
+    "is_cache_cold",
+    "kernel",
+    "prange",
+    "prune_cache",
+    "source_digest",
+    "threading_layer",
+]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def source_digest() -> str:
+    """Return the first 16 hex digits of a SHA-256 over all Python sources of ``simcore``.
+
+    Returns
+    -------
+    str
+        Changes whenever any source file changes, is added, removed or renamed.
+    """
+    root = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(b"\0")
+        digest.update(path.read_bytes())
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "simcore"
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except (OSError, RuntimeError):
+        return False
+
+
+def _choose_cache_directory() -> Path:
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    mode = "bc" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in {"", "0"} else "std"
+    try:
+        folder = _cache_root() / f"{source_digest()}-{mode}"
+    except RuntimeError:  # no home directory is known
+        folder = Path(os.devnull)
+    if not _writable(folder):
+        # The cache holds pickles, so a predictable shared path would let others plant code in it.
+        private = Path(tempfile.mkdtemp(prefix="simcore-"))
+        warnings.warn(
+            f"the cache directory {folder} cannot be written; compiling into {private} for this process only",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        folder = private
+    return folder
+
+
+_CACHE = _choose_cache_directory()
+os.environ["NUMBA_CACHE_DIR"] = str(_CACHE)
+os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
+
+import numba  # noqa: E402 - the environment above must be set first
+from numba import prange  # noqa: E402
+
+_NUMBA: Any = numba  # numba.config is filled at run time, which type checkers cannot see
+_NUMBA.config.CACHE_DIR = str(_CACHE)
+
+
+def _layer() -> str:
+    """Return the threading layer that will be used: omp, or workqueue where libgomp is missing."""
+    wanted = os.environ["NUMBA_THREADING_LAYER"]
+    if wanted == "omp":
+        try:
+            importlib.import_module("numba.np.ufunc.omppool")
+        except ImportError:
+            wanted = "workqueue"
+            os.environ["NUMBA_THREADING_LAYER"] = wanted
+    _NUMBA.config.THREADING_LAYER = wanted
+    return wanted
+
+
+_LAYER = _layer()
+
+LAUNCH_LOCK = threading.Lock()
+"""Held around every parallel launch: ``workqueue`` aborts when two Python threads launch at once, and
+``set_num_threads`` plus launch must not be interleaved."""
+
+
+def threading_layer() -> str:
+    """Return the name of the threading layer that parallel drivers use (``"omp"`` or ``"workqueue"``)."""
+    return _LAYER
+
+
+def cache_directory() -> Path:
+    """Return the directory that holds the compiled kernels of exactly these sources."""
+    return _CACHE
+
+
+def is_cache_cold() -> bool:
+    """Return True when nothing is compiled yet, so that the first call will take seconds."""
+    if _NUMBA.config.DISABLE_JIT:
+        return False
+    return not any(_CACHE.rglob("*.nbi"))
+
+
+def prune_cache() -> list[Path]:
+    """Remove the compiled kernels of other source versions.
+
+    Returns
+    -------
+    list of Path
+        The directories that were removed. A directory set through ``NUMBA_CACHE_DIR`` is never touched.
+    """
+    root = _cache_root()
+    if _CACHE.parent != root or not root.is_dir():
+        return []
+    gone = [folder for folder in root.iterdir() if folder.is_dir() and folder != _CACHE]
+    for folder in gone:
+        shutil.rmtree(folder, ignore_errors=True)
+    return gone
+
+
+def kernel(function: _F) -> _F:
+    """Compile a rule step or helper: cached, without the GIL, strict floating point, no hidden raises."""
+    compiled: _F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return compiled
+
+
+def driver(function: _F) -> _F:
+    """Compile a parallel driver: like `kernel`, with one ``prange`` whose body is one call."""
+    compiled: _F = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)
+    return compiled

@@ -1,0 +1,1 @@
+"""The battle systems, one folder each; `simcore.registry` finds them by name."""

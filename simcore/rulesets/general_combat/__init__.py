@@ -1,0 +1,119 @@
+"""General combat: dice combat between stacks of land and air units in cycles of fire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simcore.enums import Status
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, OUTCOMES, UNITS, Battles, encode, swing_bound
+from simcore.rulesets.general_combat.params import (
+    DEFAULT_EDITION,
+    GeneralCombatScenario,
+    builtin_editions,
+    parse_editions,
+    parse_scenario,
+)
+from simcore.schema import Ruleset, Tallies
+
+if TYPE_CHECKING:
+    from simcore.core.dice import DiceTable
+    from simcore.rulesets.general_combat.story import Replay
+
+__all__ = ["RULESET"]
+
+
+@lru_cache(maxsize=8)
+def _dice_table(odds: bytes) -> DiceTable:
+    from simcore.core.dice import build_dice_table  # noqa: PLC0415 - compiles kernels
+
+    rows = np.frombuffer(odds, dtype=np.int64).reshape(-1, 3).tolist()
+    return build_dice_table((a, b, n) for a, b, n in rows)
+
+
+def _tally(
+    arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    from simcore.rulesets.general_combat import kernel  # noqa: PLC0415 - compiles kernels
+
+    n = len(segments)
+    tally = np.zeros((n, len(ACCUMULATORS)), dtype=np.int64)
+    status = np.full(n, Status.UNSET, dtype=np.uint8)
+    where = np.zeros(n, dtype=np.int64)
+    rows = np.zeros((n, 4), dtype=np.int64)
+    rows[:, :3] = segments
+    run = kernel.resolve_parallel if parallel else kernel.resolve_serial
+    run(rows, arrays, _dice_table(arrays.odds.tobytes()), keys, tally, status, where, None, None, None)
+    return tally, status, where
+
+
+def _record(
+    arrays: Battles, keys: npt.NDArray[np.uint64], row: int, first: int, count: int
+) -> tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    from simcore.rulesets.general_combat import kernel  # noqa: PLC0415 - compiles kernels
+
+    starts = np.arange(0, count, kernel.CHUNK, dtype=np.int64)
+    segments = np.zeros((len(starts), 4), dtype=np.int64)
+    segments[:, 0] = row
+    segments[:, 1] = first + starts
+    segments[:, 2] = np.minimum(kernel.CHUNK, count - starts)
+    segments[:, 3] = starts
+    records = kernel.Records(
+        outcome=np.full(count, -1, dtype=np.int8),
+        cycles=np.zeros(count, dtype=np.int32),
+        survivors=np.zeros((count, 2, len(UNITS)), dtype=np.int16),
+        cost_lost=np.zeros((count, 2), dtype=np.int32),
+        captured_value=np.zeros(count, dtype=np.int32),
+    )
+    tally = np.zeros((len(starts), len(ACCUMULATORS)), dtype=np.int64)
+    status = np.full(len(starts), Status.UNSET, dtype=np.uint8)
+    where = np.zeros(len(starts), dtype=np.int64)
+    no_trace = np.zeros((1, len(kernel.EventField)), dtype=np.int32)
+    no_script = np.zeros(1, dtype=np.int64)
+    kernel.resolve_serial(
+        segments, arrays, _dice_table(arrays.odds.tobytes()), keys, tally, status, where, records, no_trace, no_script
+    )
+    return records._asdict(), tally, status, where
+
+
+def _replay(
+    scenario: GeneralCombatScenario, key: npt.NDArray[np.uint64], battle: int, script: npt.NDArray[np.int64] | None
+) -> Replay:
+    from simcore.rulesets.general_combat.story import replay  # noqa: PLC0415 - compiles kernels
+
+    arrays = encode([scenario])
+    return replay(scenario, arrays, _dice_table(arrays.odds.tobytes()), key, battle, script)
+
+
+def _check_editions(data: Mapping[str, Any], source: str) -> Any:
+    return parse_editions(data, source=source)
+
+
+RULESET = Ruleset(
+    id="general_combat",
+    title="General combat (land battles)",
+    version=1,
+    units=UNITS,
+    outcomes=OUTCOMES,
+    wins={"attacker": ("attacker_wins", "attacker_clears"), "defender": ("defender_wins",)},
+    accumulators=ACCUMULATORS,
+    default_edition=DEFAULT_EDITION,
+    scenario_model=GeneralCombatScenario,
+    editions=builtin_editions,
+    parse=parse_scenario,
+    check_editions=_check_editions,
+    encode=encode,
+    tally=_tally,
+    record=_record,
+    replay=_replay,
+    swing_bound=swing_bound,
+    default_sweep={
+        "sweep": {"name": "general-combat", "ruleset": "general_combat", "battles": 10_000},
+        "attacker": {"mixes": ["4 infantry, 2 tank", "2 infantry, 2 artillery, 1 fighter"]},
+        "defender": {"mixes": ["5 infantry", "3 infantry, 1 tank"]},
+    },
+)

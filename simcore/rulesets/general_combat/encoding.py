@@ -1,0 +1,326 @@
+"""Flat arrays of general combat: names of every axis and field, and the encoder that fills them.
+
+Axes: **M** matchups, **S** sides, **T** unit types, **G** loss groups, **K** accumulators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simcore.enums import Side
+
+if TYPE_CHECKING:
+    from simcore.rulesets.general_combat.params import GeneralCombatScenario
+
+__all__ = [
+    "ACCUMULATORS",
+    "MAX_LOSS_GROUPS",
+    "OUTCOMES",
+    "UNITS",
+    "Accumulator",
+    "Battles",
+    "DrawStep",
+    "Outcome",
+    "RowField",
+    "UnitType",
+    "encode",
+    "swing_bound",
+]
+
+
+class UnitType(IntEnum):
+    """Axis **T**."""
+
+    INFANTRY = 0
+    MECH_INFANTRY = 1
+    ARTILLERY = 2
+    TANK = 3
+    AA_GUN = 4
+    FIGHTER = 5
+    TACTICAL_BOMBER = 6
+    BOMBER = 7
+    SUBMARINE = 8
+    TRANSPORT = 9
+    DESTROYER = 10
+    CRUISER = 11
+    CARRIER = 12
+    BATTLESHIP = 13
+    INDUSTRIAL_COMPLEX = 14
+
+
+UNITS = tuple(unit.name.lower() for unit in UnitType)
+LAND_UNITS = ("infantry", "mech_infantry", "artillery", "tank")
+AIRCRAFT = ("fighter", "tactical_bomber", "bomber")
+SHIPS = ("submarine", "transport", "destroyer", "cruiser", "carrier", "battleship")
+
+
+class Outcome(IntEnum):
+    """How a battle ended (int8); the lower-case names are the public ones."""
+
+    ATTACKER_WINS = 0
+    """A land unit is left: the attacker takes the territory (GC-4.7.1)."""
+    ATTACKER_CLEARS = 1
+    """Only aircraft are left: no capture (GC-4.7.2)."""
+    BOTH_DESTROYED = 2
+    DEFENDER_WINS = 3
+    ATTACKER_RETREATS = 4
+    STAND_OFF = 5
+    UNFINISHED = 6
+    """A cycle limit was asked for and reached."""
+
+
+OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
+
+
+class DrawStep(IntEnum):
+    """Step part of a random address."""
+
+    AA_FIRE = 0
+    ATTACK = 3
+    DEFENCE = 4
+
+
+SUPPORTED_GROUP = 16
+"""Added to the unit type: the part of a type that fires at its supported value."""
+REMAINDER_GROUP = 32
+"""The one die that low luck leaves over."""
+AIRCRAFT_GROUP = 33
+"""All antiaircraft dice at once, when the owner picks the losses freely."""
+
+
+class RowField(IntEnum):
+    """Columns of `Battles.rules`: one number each per matchup."""
+
+    GUNS = 0
+    """Guns or AAA units that can fire at aircraft."""
+    GUNS_ARE_UNITS = 1
+    """1 where AAA units can be casualties and are destroyed when alone (GC-2.3:aa_fate)."""
+    AA_ODDS = 2
+    AA_THREE_PER_GUN = 3
+    AA_OWNER_PICKS = 4
+    LOW_LUCK_COMBAT = 5
+    LOW_LUCK_AA = 6
+    ATTACK_REMAINDER_ODDS = 7
+    """Index of the odds 0/d; d/d lies d further: the remainder die of the attacker under low luck."""
+    ATTACK_POINTS = 8
+    """d: low-luck points that make one sure hit of the attacker."""
+    DEFENCE_REMAINDER_ODDS = 9
+    DEFENCE_POINTS = 10
+    PER_ARTILLERY = 11
+    """Infantry that one artillery supports."""
+    CYCLE_LIMIT = 12
+    RETREAT_POSSIBLE = 13
+    RETREAT_AFTER_CYCLES = 14
+    RETREAT_UNITS_AT_MOST = 15
+    RETREAT_ONLY_AIRCRAFT = 16
+    TERRITORY_VALUE = 17
+    CAPTURABLE_GUNS = 18
+    CAPTURABLE_COMPLEXES = 19
+
+
+MAX_LOSS_GROUPS = 16
+"""Unit types of a side that can be lost on land, land types twice because of `keep_land`, rounded up."""
+
+
+class Accumulator(IntEnum):
+    """First columns of a tally; survivors by outcome, side and type follow from `SURVIVORS` on."""
+
+    BATTLES = 0
+    OUTCOMES = 1
+    CYCLES = 8
+    CYCLES_SQ = 9
+    ATTACKER_LOST = 10
+    ATTACKER_LOST_SQ = 11
+    DEFENDER_LOST = 12
+    DEFENDER_LOST_SQ = 13
+    SWING = 14
+    SWING_SQ = 15
+    CAPTURED = 16
+    CAPTURED_VALUE = 17
+    CAPTURED_GUNS = 18
+    CAPTURED_COMPLEXES = 19
+    SURVIVORS = 20
+
+
+ACCUMULATORS = (
+    "battles",
+    *(f"outcome.{outcome}" for outcome in OUTCOMES),
+    "cycles.sum",
+    "cycles.sumsq",
+    "attacker.cost_lost.sum",
+    "attacker.cost_lost.sumsq",
+    "defender.cost_lost.sum",
+    "defender.cost_lost.sumsq",
+    "swing.sum",
+    "swing.sumsq",
+    "captured.battles",
+    "captured.value",
+    "captured.guns",
+    "captured.complexes",
+    *(f"survivors.{outcome}.{side}.{unit}" for outcome in OUTCOMES for side in ("attacker", "defender") for unit in UNITS),
+)
+
+
+class Battles(NamedTuple):
+    """Scenarios as flat arrays, one row per matchup.
+
+    Attributes
+    ----------
+    counts : int16 (M, S, T)
+        Units at the start, guns and complexes included.
+    group_type : int8 (M, S, G)
+        Unit types in order of loss, -1 after the last group.
+    group_count : int16 (M, S, G)
+        Units of each loss group at the start.
+    cost : int32 (M, T)
+        Cost of one unit.
+    odds_plain, odds_supported : int16 (M, S, T)
+        Index into `odds` of a unit's own and supported hit probability; -1 where it does not fire so.
+    dice_per_unit : int8 (M, S, T)
+        Dice that one unit rolls.
+    rules : int64 (M, R)
+        Switches and parameters by `RowField`.
+    odds : int64 (O, 3)
+        Numerator, denominator and largest number of dice of every hit probability in use.
+    """
+
+    counts: npt.NDArray[np.int16]
+    group_type: npt.NDArray[np.int8]
+    group_count: npt.NDArray[np.int16]
+    cost: npt.NDArray[np.int32]
+    odds_plain: npt.NDArray[np.int16]
+    odds_supported: npt.NDArray[np.int16]
+    dice_per_unit: npt.NDArray[np.int8]
+    rules: npt.NDArray[np.int64]
+    odds: npt.NDArray[np.int64]
+
+
+class _OddsList:
+    """Hit probabilities in use, each once, with the largest pool thrown at it."""
+
+    def __init__(self) -> None:
+        self._index: dict[tuple[int, int], int] = {}
+        self._rows: list[list[int]] = []
+        self._remainders: dict[int, int] = {}
+
+    def index(self, numerator: int, denominator: int, most: int) -> int:
+        key = (numerator, denominator)
+        if key not in self._index:
+            self._index[key] = len(self._rows)
+            self._rows.append([numerator, denominator, 0])
+        i = self._index[key]
+        self._rows[i][2] = max(self._rows[i][2], most)
+        return i
+
+    def remainder(self, denominator: int) -> int:
+        """Index of 0/denominator in a run of single dice 0/d, 1/d, ... that lie one after the other."""
+        if denominator not in self._remainders:
+            self._remainders[denominator] = len(self._rows)
+            self._rows.extend([numerator, denominator, 1] for numerator in range(denominator))
+        return self._remainders[denominator]
+
+    def array(self) -> npt.NDArray[np.int64]:
+        return np.array(self._rows, dtype=np.int64).reshape(-1, 3)
+
+
+def _fill_side(battles: Battles, row: int, side: Side, scenario: GeneralCombatScenario, odds: _OddsList) -> None:
+    for i, (unit, count) in enumerate(scenario.loss_groups(side)):
+        battles.group_type[row, side, i] = UnitType[unit.upper()]
+        battles.group_count[row, side, i] = count
+    for unit, count in scenario.counts(side).items():
+        t = UnitType[unit.upper()]
+        battles.counts[row, side, t] = count
+        battles.cost[row, t] = scenario.rules.units[unit].cost
+        fire = scenario.fire(side, unit)
+        battles.dice_per_unit[row, side, t] = fire.dice
+        if fire.plain[0] > 0:
+            battles.odds_plain[row, side, t] = odds.index(*fire.plain, count * fire.dice)
+        if fire.supported is not None and fire.supported[0] > 0:
+            battles.odds_supported[row, side, t] = odds.index(*fire.supported, count * fire.dice)
+
+
+def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
+    """Encode parsed scenarios as flat arrays.
+
+    Parameters
+    ----------
+    scenarios : sequence of GeneralCombatScenario
+        Length M; already checked, so nothing here can be out of range.
+
+    Returns
+    -------
+    Battles
+    """
+    m, s, t = len(scenarios), len(Side), len(UnitType)
+    battles = Battles(
+        counts=np.zeros((m, s, t), dtype=np.int16),
+        group_type=np.full((m, s, MAX_LOSS_GROUPS), -1, dtype=np.int8),
+        group_count=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int16),
+        cost=np.zeros((m, t), dtype=np.int32),
+        odds_plain=np.full((m, s, t), -1, dtype=np.int16),
+        odds_supported=np.full((m, s, t), -1, dtype=np.int16),
+        dice_per_unit=np.ones((m, s, t), dtype=np.int8),
+        rules=np.zeros((m, len(RowField)), dtype=np.int64),
+        odds=np.zeros((0, 3), dtype=np.int64),
+    )
+    odds = _OddsList()
+    for row, scenario in enumerate(scenarios):
+        for side in Side:
+            _fill_side(battles, row, side, scenario, odds)
+        edition = scenario.rules
+        sides = edition.dice_sides
+        guns = scenario.counts(Side.DEFENDER).get("aa_gun", 0)
+        complexes = scenario.counts(Side.DEFENDER).get("industrial_complex", 0)
+        aircraft = sum(scenario.counts(Side.ATTACKER).get(unit, 0) for unit in AIRCRAFT)
+        guns_are_units = edition.switches.aa_fate == "destroyed"
+        attack_points = scenario.low_luck_points(Side.ATTACKER)
+        retreat = scenario.attacker.retreat
+        rules = battles.rules[row]
+        rules[RowField.GUNS] = guns
+        rules[RowField.GUNS_ARE_UNITS] = guns_are_units
+        rules[RowField.AA_ODDS] = odds.index(min(scenario.aa_value, sides), sides, aircraft if guns else 0)
+        rules[RowField.AA_THREE_PER_GUN] = edition.switches.aa_dice == "three_per_gun"
+        rules[RowField.AA_OWNER_PICKS] = edition.switches.aa_choice == "owner"
+        rules[RowField.LOW_LUCK_COMBAT] = scenario.low_luck in {"combat", "both"}
+        rules[RowField.LOW_LUCK_AA] = scenario.low_luck in {"aa", "both"}
+        rules[RowField.ATTACK_POINTS] = attack_points
+        rules[RowField.DEFENCE_POINTS] = sides
+        if scenario.low_luck != "none":
+            rules[RowField.ATTACK_REMAINDER_ODDS] = odds.remainder(attack_points)
+            rules[RowField.DEFENCE_REMAINDER_ODDS] = odds.remainder(sides)
+        rules[RowField.PER_ARTILLERY] = scenario.per_artillery
+        rules[RowField.CYCLE_LIMIT] = scenario.cycle_limit
+        rules[RowField.RETREAT_POSSIBLE] = retreat.possible
+        rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
+        rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
+        rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
+        rules[RowField.TERRITORY_VALUE] = scenario.territory.value
+        rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
+        rules[RowField.CAPTURABLE_COMPLEXES] = complexes
+    return battles._replace(odds=odds.array())
+
+
+def swing_bound(battles: Battles) -> npt.NDArray[np.int64]:
+    """Return the largest possible absolute swing of each matchup.
+
+    Parameters
+    ----------
+    battles : Battles
+        Encoded scenarios.
+
+    Returns
+    -------
+    int64 (M,)
+        The larger of both sides' costs.
+    """
+    sides = np.zeros((len(battles.counts), 2), dtype=np.int64)
+    for group in range(MAX_LOSS_GROUPS):
+        kind = battles.group_type[:, :, group].astype(np.int64)
+        cost = np.take_along_axis(battles.cost.astype(np.int64), np.maximum(kind, 0), axis=1)
+        sides += np.where(kind >= 0, cost * battles.group_count[:, :, group], 0)
+    return sides.max(axis=1)

@@ -1,0 +1,403 @@
+"""The results folder: parts that are written whole or not at all, and trusted only after a check.
+
+A part is a Parquet file named by what went into it. It is written to a temporary name, synced and renamed:
+a killed run leaves either the whole part or nothing under its name. Whatever is read back is compared with
+its checksum and with the plan; a file that fails is reported and computed again.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from simcore.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "readable"]
+
+MANIFEST: Final = "manifest.json"
+PARTS: Final = "parts"
+_LOCK: Final = ".lock"
+_TEMPORARY: Final = ".unfinished"
+_FORMAT: Final = "1"
+_ZSTD_LEVEL: Final = 3
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PartRows:
+    """The rows of a part: for each a matchup, a batch, the battles it covers and their tally.
+
+    Attributes
+    ----------
+    segments : int64 (n, 4)
+        Matchup number, batch number, first battle and number of battles.
+    tallies : int64 (n, K)
+        Accumulators of those battles; zeros where the matchup failed.
+    errors : mapping of int to str
+        Why a matchup failed, by matchup number.
+    """
+
+    segments: Integers
+    tallies: Integers
+    errors: Mapping[int, str]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the rows as hex digits: equal rows, equal digest.
+
+        Returns
+        -------
+        str
+        """
+        found = hashlib.sha256()
+        found.update(json.dumps([list(self.segments.shape), list(self.tallies.shape)]).encode())
+        found.update(np.ascontiguousarray(self.segments, dtype="<i8").tobytes())
+        found.update(np.ascontiguousarray(self.tallies, dtype="<i8").tobytes())
+        found.update(json.dumps(sorted(self.errors.items())).encode())
+        return found.hexdigest()
+
+
+@contextmanager
+def readable(path: Path, doing: str) -> Iterator[None]:
+    """Turn an operating system error into a `StoreError` of one line that names the file.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder concerned.
+    doing : str
+        What was attempted, as in ``"write"``.
+
+    Raises
+    ------
+    StoreError
+        In place of any `OSError`.
+    """
+    try:
+        yield
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        advice = "; every part computed so far is kept" if problem.errno in _FULL else ""
+        raise StoreError(f"{path}: cannot {doing}: {reason}{advice}") from problem
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make renames in `folder` durable."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.Buffer:
+    """Return the bytes of a part file."""
+    failed = np.array([int(matchup) in rows.errors for matchup in rows.segments[:, 0]], dtype=bool)
+    width = rows.tallies.shape[1]
+    lengths = np.where(failed, 0, width)
+    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+    values = pa.array(rows.tallies[~failed].ravel())
+    table = pa.table(
+        {
+            "matchup": pa.array(rows.segments[:, 0].astype(np.int32)),
+            "batch": pa.array(rows.segments[:, 1].astype(np.int32)),
+            "first": pa.array(rows.segments[:, 2]),
+            "battles": pa.array(rows.segments[:, 3]),
+            "tally": pa.ListArray.from_arrays(pa.array(offsets), values),
+            "error": pa.array(
+                [rows.errors.get(int(matchup), "") for matchup in rows.segments[:, 0]], pa.string()
+            ),
+        }
+    )
+    table = table.replace_schema_metadata(
+        {
+            **described,
+            "simcore.format": _FORMAT,
+            "simcore.part": name,
+            "simcore.accumulators": str(width),
+            "simcore.sha256": rows.digest(),
+        }
+    )
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        sink,
+        compression="zstd",
+        compression_level=_ZSTD_LEVEL,
+        use_dictionary=False,
+        write_statistics=False,
+        write_page_checksum=True,
+    )
+    return sink.getvalue()
+
+
+def _decode_rows(data: bytes, name: str) -> PartRows:
+    """Read the bytes of a part file back; ValueError or an Arrow error when anything does not fit."""
+    file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+    notes = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
+    if notes.get("simcore.format") != _FORMAT:
+        raise ValueError("not a part written by this version")
+    if notes.get("simcore.part") != name:
+        raise ValueError("the content belongs to another part")
+    table = file.read(use_threads=False).combine_chunks()
+    table.validate(full=True)
+    segments = np.stack(
+        [table.column(key).to_numpy().astype(np.int64) for key in ("matchup", "batch", "first", "battles")],
+        axis=1,
+    )
+    width = int(notes["simcore.accumulators"])
+    column = table.column("tally").combine_chunks()
+    lengths = column.value_lengths().to_numpy()
+    tallies = np.zeros((len(segments), width), dtype=np.int64)
+    if not np.isin(lengths, (0, width)).all():
+        raise ValueError("tallies of different length")
+    tallies[lengths == width] = column.flatten().to_numpy().reshape(-1, width)
+    errors = {
+        int(matchup): str(text)
+        for matchup, text in zip(segments[:, 0], table.column("error").to_pylist(), strict=True)
+        if text
+    }
+    rows = PartRows(segments, tallies, errors)
+    if rows.digest() != notes.get("simcore.sha256"):
+        raise ValueError("the checksum differs")
+    return rows
+
+
+class Store:
+    """A results folder, locked for as long as this object is open.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when it does not exist.
+
+    Attributes
+    ----------
+    folder : Path
+        As given.
+    reports : list of str
+        Files that were found damaged or foreign, one line each.
+
+    Examples
+    --------
+    >>>     >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "results") as store:
+    ...     store.write_manifest({"state": "running"})
+    ...     store.read_manifest()
+    {'state': 'running'}
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.reports: list[str] = []
+        self._parts = folder / PARTS
+        self._lock: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        with readable(self.folder, "use this as results folder"):
+            self._parts.mkdir(parents=True, exist_ok=True)
+        path = self.folder / _LOCK
+        with readable(path, "write"):
+            lock = path.open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise StoreError(
+                f"{self.folder}: another run is writing to this folder; wait for it or stop it"
+            ) from None
+        except OSError as problem:
+            lock.close()
+            raise StoreError(f"{path}: cannot lock: {problem.strerror}") from problem
+        self._lock = lock
+        try:
+            self._remove_leftovers()
+        except BaseException:
+            self._release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()  # closing gives the lock back; the file stays, since removing it would race
+            self._lock = None
+
+    def _remove_leftovers(self) -> None:
+        """Remove what a killed run was writing; under the lock nobody else can own these files."""
+        for folder in (self.folder, self._parts):
+            for path in folder.glob(f".*{_TEMPORARY}"):
+                with readable(path, "remove"):
+                    path.unlink()
+
+    @contextmanager
+    def replacing(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a temporary file that takes the place of `name` when the block ends without an error.
+
+        Parameters
+        ----------
+        name : str
+            Path relative to the folder.
+
+        Yields
+        ------
+        binary file
+
+        Raises
+        ------
+        StoreError
+            When the file cannot be written; what was there before stays.
+        """
+        path = self.folder / name
+        temporary = path.with_name(f".{path.name}{_TEMPORARY}")
+        try:
+            with readable(path, "write"):
+                with temporary.open("wb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                temporary.replace(path)
+                _sync_folder(path.parent)
+        finally:
+            # After the rename there is nothing left to remove; before it the old file must stay alone.
+            with readable(temporary, "remove"):
+                temporary.unlink(missing_ok=True)
+
+    def write_manifest(self, content: Mapping[str, Any]) -> None:
+        """Replace the manifest.
+
+        Parameters
+        ----------
+        content : mapping
+            JSON-able data.
+        """
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        with self.replacing(MANIFEST) as file:
+            file.write(text.encode())
+
+    def read_manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, or None when there is none or it is damaged (which is reported).
+
+        Returns
+        -------
+        dict or None
+        """
+        path = self.folder / MANIFEST
+        content = None
+        try:
+            with readable(path, "read"):
+                content = json.loads(path.read_bytes())
+        except StoreError as problem:
+            if isinstance(problem.__cause__, FileNotFoundError):
+                return None
+            raise
+        except (ValueError, RecursionError):
+            pass  # damaged: told below
+        if isinstance(content, dict):
+            return content
+        self.reports.append(f"{path}: damaged, written anew")
+        return None
+
+    def write_part(self, name: str, rows: PartRows, described: Mapping[str, str] | None = None) -> None:
+        """Store a part under its content name.
+
+        Parameters
+        ----------
+        name : str
+            Content name (hex digits).
+        rows : PartRows
+            What was computed.
+        described : mapping of str to str, optional
+            Further notes for the file's metadata.
+        """
+        data = _encode_rows(name, rows, described or {})
+        with self.replacing(f"{PARTS}/{name}.parquet") as file:
+            file.write(data)
+
+    def read_part(self, name: str, segments: Integers, n_accumulators: int) -> PartRows | None:
+        """Return a stored part if it is whole and holds exactly the planned rows.
+
+        Parameters
+        ----------
+        name : str
+            Content name.
+        segments : int64 (n, 4)
+            The rows as planned.
+        n_accumulators : int
+            Length K of a tally.
+
+        Returns
+        -------
+        PartRows or None
+            None when there is no such part or it cannot be trusted; the latter is added to `reports`.
+        """
+        path = self._parts / f"{name}.parquet"
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            self._distrust(path, problem.strerror or str(problem))
+            return None
+        try:
+            rows = _decode_rows(data, name)
+        except (
+            pa.ArrowException,
+            ValueError,
+            LookupError,
+            TypeError,
+            OSError,
+            OverflowError,
+            MemoryError,
+        ) as problem:
+            lines = str(problem).splitlines()
+            self._distrust(path, lines[0] if lines else type(problem).__name__)
+            return None
+        if rows.tallies.shape[1] != n_accumulators or not np.array_equal(rows.segments, segments):
+            self._distrust(path, "the rows are not the planned ones")
+            return None
+        return rows
+
+    def _distrust(self, path: Path, reason: str) -> None:
+        self.reports.append(f"{path}: torn, altered or foreign ({reason}); computed again")
+
+    def report_foreign(self, names: set[str]) -> None:
+        """Report files among the parts that belong to no planned part; they are left alone.
+
+        Parameters
+        ----------
+        names : set of str
+            Content names of all planned parts.
+        """
+        with readable(self._parts, "read"):
+            found = sorted(path.name for path in self._parts.iterdir())
+        for name in found:
+            if name.removesuffix(".parquet") not in names or not name.endswith(".parquet"):
+                self.reports.append(f"{self._parts / name}: not a part of this sweep; left alone, not used")
+
+    def remove_parts(self) -> None:
+        """Remove all parts, so that everything is computed anew."""
+        with readable(self._parts, "remove"):
+            for path in self._parts.glob("*.parquet"):
+                path.unlink()

@@ -1,0 +1,135 @@
+"""What a ruleset offers to the layers above it, and the checks of arrays at the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Ruleset", "ScenarioModel", "Tallies", "contiguous"]
+
+Tallies = npt.NDArray[np.int64]
+"""Integer accumulators (rows, K): adding rows merges runs exactly."""
+
+
+class ScenarioModel(Protocol):
+    """What every ruleset's parsed scenario offers."""
+
+    @property
+    def ruleset(self) -> str:
+        """Name of the ruleset."""
+
+    @property
+    def edition(self) -> str:
+        """Name of the edition."""
+
+    def canonical(self) -> dict[str, Any]:
+        """Everything that can change a result, as JSON-able data: the scenario's identity."""
+
+    def unit_text(self, side: int) -> str:
+        """Canonical unit list of a side, as in ``"10 infantry, 5 tank"``."""
+
+    def counts(self, side: int) -> dict[str, int]:
+        """Units of a side by name, only those with a count above 0."""
+
+    def cost(self, side: int) -> int:
+        """Cost of a side's units."""
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """The record by which a ruleset registers itself.
+
+    Attributes
+    ----------
+    id, title : str
+        Registered name and a readable one.
+    version : int
+        Raised whenever a seeded result changes.
+    units : tuple of str
+        Unit names in table order (axis **T**).
+    outcomes : tuple of str
+        Outcome names in the order of their codes.
+    wins : mapping of side name to tuple of str
+        Which outcomes count as a win of "attacker" and "defender".
+    accumulators : tuple of str
+        Names of the K accumulators of a tally.
+    default_edition : str
+        Edition used when a scenario names none.
+    scenario_model : type
+        Pydantic model of a scenario (frozen, extra fields refused).
+    editions : callable
+        Returns ``{name: model}`` of the built-in editions.
+    parse : callable
+        ``parse(data, source) -> ScenarioModel``; raises ScenarioError.
+    check_editions : callable
+        ``check_editions(data, source)``; raises ScenarioError for a faulty edition file.
+    encode : callable
+        ``encode(scenarios) -> arrays`` (a NamedTuple of flat arrays).
+    tally : callable
+        ``tally(arrays, keys, segments, parallel) -> (tallies, status, where)``.
+    record : callable
+        ``record(arrays, keys, row, first, count) -> dict`` of per-battle arrays.
+    replay : callable
+        ``replay(scenario, arrays, key, battle, script) -> Replay``.
+    swing_bound : callable
+        ``swing_bound(arrays) -> int64 (M,)``: largest possible absolute swing of each row.
+    default_sweep : mapping
+        A small sweep that works out of the box.
+    """
+
+    id: str
+    title: str
+    version: int
+    units: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    wins: Mapping[str, tuple[str, ...]]
+    accumulators: tuple[str, ...]
+    default_edition: str
+    scenario_model: type[Any]
+    editions: Callable[[], Mapping[str, Any]]
+    parse: Callable[[Mapping[str, Any], str], ScenarioModel]
+    check_editions: Callable[[Mapping[str, Any], str], Any]
+    encode: Callable[[Sequence[Any]], Any]
+    tally: Callable[..., tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]]
+    record: Callable[..., dict[str, npt.NDArray[Any]]]
+    replay: Callable[..., Any]
+    swing_bound: Callable[[Any], npt.NDArray[np.int64]]
+    default_sweep: Mapping[str, Any]
+
+
+def contiguous(array: npt.ArrayLike, dtype: npt.DTypeLike, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
+    """Return `array` C-contiguous, writable and of exactly this dtype, or say what is wrong with it.
+
+    A read-only, strided or wider array would silently compile another specialisation of a kernel.
+
+    Parameters
+    ----------
+    array : array_like
+        Input; integers must be representable in `dtype` without change.
+    dtype : dtype
+        Required element type.
+    shape : tuple of int or None
+        Required shape, None for any length.
+    name : str
+        Name for the error message.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        For a wrong number of axes, a wrong length or values that `dtype` cannot hold.
+    """
+    given = np.asarray(array)
+    if given.ndim != len(shape) or any(want not in {None, have} for want, have in zip(shape, given.shape, strict=True)):
+        raise ValueError(f"{name} must have shape {shape}, got {given.shape}")
+    out = np.require(given.astype(dtype, copy=False), requirements=["C", "W", "O"])
+    if out.dtype != given.dtype and not np.array_equal(out, given):
+        raise ValueError(f"{name} holds values that {np.dtype(dtype).name} cannot represent")
+    return out

@@ -1,0 +1,118 @@
+"""What starting costs: help and completion answer at once and load nothing heavy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+VERBS = ["odds", "sweep", "resume", "report", "replay", "rulesets", "schema", "doctor"]
+REPORT_MODULES = (
+    "import sys; sys.argv[0] = 'simcore'\n"
+    "from analysis.cli import main\n"
+    "try:\n    main()\n"
+    "except SystemExit:\n    pass\n"
+    "print(*sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
+)
+
+
+def _modules_of(*arguments: str, **environment: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", REPORT_MODULES, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["odds", "--help"], ["sweep", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    heavy = {"numba", "numpy", "pandas", "pyarrow", "pydantic", "plotly", "rich"}
+    assert not heavy & _modules_of(*arguments)
+
+
+def test_help_is_quick(shell: Cli) -> None:
+    def seconds() -> float:
+        start = time.perf_counter()
+        assert shell("--help").code == 0
+        return time.perf_counter() - start
+
+    # The best of several, because other work on the machine is not what is measured.
+    assert min(seconds() for _ in range(5)) < 0.5
+
+
+def test_importing_simcore_is_quick() -> None:
+    code = "import time; t = time.perf_counter(); import simcore; print(time.perf_counter() - t)"
+
+    def seconds() -> float:
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    assert min(seconds() for _ in range(5)) < 0.1
+
+
+def test_completion_offers_verbs_without_numba() -> None:
+    code = "from analysis.cli import main; main()"
+    environment = {
+        **os.environ,
+        "_SIMCORE_COMPLETE": "complete_bash",
+        "COMP_WORDS": "simcore re",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert {"resume", "report", "replay"} <= set(done.stdout.split())
+    assert "numba" not in done.stderr
+
+
+def test_help_names_all_verbs(cli: Cli) -> None:
+    text = cli("--help").out
+    for verb in VERBS:
+        assert f"  {verb} " in text
+
+
+def test_no_arguments_is_the_help(cli: Cli) -> None:
+    answer = cli()
+    assert "Usage: simcore" in answer.out + answer.err
+    assert answer.code == 2
+
+
+def test_version(cli: Cli) -> None:
+    answer = cli("--version")
+    assert answer.code == 0
+    assert answer.out.startswith("simcore 0.")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["oods"],
+        ["odds", "--batles", "3"],
+        ["odds", "1 inf", "1 inf", "--battles", "many"],
+        ["schema", "colour"],
+        ["sweep"],
+    ],
+)
+def test_wrong_usage_is_exit_2(cli: Cli, arguments: list[str]) -> None:
+    answer = cli(*arguments)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert "Error" in answer.err
+
+
+def test_a_misspelt_verb_gets_a_near_match(cli: Cli) -> None:
+    assert "odds" in cli("oods").err

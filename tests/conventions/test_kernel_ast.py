@@ -1,0 +1,168 @@
+"""What the compiled code may look like, checked on the syntax tree of every source file.
+
+Kernels must not raise (an exception inside ``prange`` may be lost), must not draw from numpy's generator
+(its stream depends on the number of threads) and only `simcore.core.jit` may choose numba's flags.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted([*(ROOT / "simcore").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")])
+JIT = ROOT / "simcore" / "core" / "jit.py"
+DECORATORS = {"kernel", "driver"}
+NUMBA_NAMES = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "jitclass", "prange"}
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def _decorator(function: ast.FunctionDef) -> str | None:
+    for node in function.decorator_list:
+        target = node.func if isinstance(node, ast.Call) else node
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
+        if name in DECORATORS:
+            return str(name)
+    return None
+
+
+def _compiled(path: Path) -> list[tuple[str, ast.FunctionDef]]:
+    """Return decorator name and definition of every compiled function of a file."""
+    return [
+        (kind, node)
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.FunctionDef) and (kind := _decorator(node)) is not None
+    ]
+
+
+def _numba_imports(tree: ast.Module) -> list[str]:
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name.split(".")[0] == "numba"]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numba":
+            found += [alias.name for alias in node.names]
+    return found
+
+
+def _dotted(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _offences(function: ast.FunctionDef) -> list[str]:
+    found = []
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Raise, ast.Assert, ast.Try, ast.With)):
+            found.append(f"{type(node).__name__.lower()} in line {node.lineno}")
+        elif isinstance(node, ast.Call) and _dotted(node.func) == "print":
+            found.append(f"print in line {node.lineno}")
+        elif isinstance(node, ast.Attribute) and _dotted(node).startswith(("np.random", "numpy.random")):
+            found.append(f"{_dotted(node)} in line {node.lineno}")
+    return found
+
+
+KERNELS = [
+    pytest.param(path, kind, function, id=f"{_name(path)}:{function.name}")
+    for path in SOURCES
+    for kind, function in _compiled(path)
+]
+
+
+def test_there_are_kernels() -> None:
+    assert len(KERNELS) > 10
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_only_jit_imports_the_decorators_of_numba(path: Path) -> None:
+    if path == JIT:
+        return
+    taken = NUMBA_NAMES.intersection(_numba_imports(_tree(path)))
+    assert not taken, (
+        f"{_name(path)} imports {sorted(taken)} from numba; take kernel, driver, prange from jit"
+    )
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_no_file_calls_the_random_generators_of_numpy(path: Path) -> None:
+    used = {
+        _dotted(node)
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.Attribute) and _dotted(node).startswith(("np.random.", "numpy.random."))
+    }
+    assert not used
+
+
+@pytest.mark.parametrize(("path", "kind", "function"), KERNELS)
+def test_compiled_functions_never_raise_print_or_draw(
+    path: Path, kind: str, function: ast.FunctionDef
+) -> None:
+    assert not _offences(function), f"{_name(path)}: {kind} {function.name}"
+
+
+@pytest.mark.parametrize(("path", "kind", "function"), KERNELS)
+def test_prange_stands_only_in_drivers(path: Path, kind: str, function: ast.FunctionDef) -> None:
+    loops = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == "prange"]
+    if kind == "kernel":
+        assert not loops, f"{_name(path)}: {function.name}"
+        return
+    assert len(loops) == 1, "a driver has exactly one prange"
+    parallel = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.For)
+        and isinstance(node.iter, ast.Call)
+        and _dotted(node.iter.func) == "prange"
+    ]
+    assert len(parallel) == 1, "prange must be the head of a for loop"
+
+
+class _Neutral(ast.NodeTransformer):
+    """Rewrites ``prange`` as ``range`` and drops docstrings, so that twins compare equal."""
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(id="range", ctx=node.ctx) if node.id == "prange" else node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node = copy.deepcopy(node)
+        first = node.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            del node.body[0]
+        node.name = ""
+        node.decorator_list = []
+        self.generic_visit(node)
+        return node
+
+
+def _body(function: ast.FunctionDef) -> str:
+    return ast.dump(_Neutral().visit(function))
+
+
+@pytest.mark.parametrize(
+    ("path", "function"),
+    [
+        pytest.param(path, function, id=f"{_name(path)}:{function.name}")
+        for path in SOURCES
+        for kind, function in _compiled(path)
+        if kind == "driver"
+    ],
+)
+def test_every_parallel_driver_has_a_serial_twin(path: Path, function: ast.FunctionDef) -> None:
+    assert function.name.endswith("_parallel")
+    twin = function.name.removesuffix("_parallel") + "_serial"
+    twins = [(kind, other) for kind, other in _compiled(path) if other.name == twin]
+    assert len(twins) == 1, f"{_name(path)} has no {twin}"
+    kind, other = twins[0]
+    assert kind == "kernel"
+    assert _body(function) == _body(other), f"{function.name} and {twin} differ by more than prange"

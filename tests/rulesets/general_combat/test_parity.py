@@ -1,0 +1,231 @@
+"""Sampler = reference, battle by battle, over all editions, options and policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import simcore
+from tests.rulesets.general_combat import reference as ref
+from tests.rulesets.general_combat.support import EDITIONS, land
+from tests.strategies import land_scenarios
+
+BATTLES = 4
+# One call of the sampler takes many scenarios; hypothesis makes them in lists.
+batches = st.lists(land_scenarios(), min_size=16, max_size=40)
+
+
+def assert_same(
+    scenarios: Sequence[Mapping[str, Any]],
+    *,
+    battles: int = BATTLES,
+    seed: int = 1,
+    first: int = 0,
+    pairing: str = "matchup",
+    editions: Mapping[str, ref.Edition] | None = None,
+) -> None:
+    """Fight the same battles twice and compare everything."""
+    simulation: Any = simcore.simulate(
+        simcore.encode(scenarios), battles=battles, seed=seed, first=first, keep_battles=True, pairing=pairing
+    )
+    names = simulation.ruleset.accumulators
+    for row, data in enumerate(scenarios):
+        scenario = ref.read_scenario(data, editions[data["edition"]] if editions else None)
+        sums = dict.fromkeys(names, 0)
+        for number in range(battles):
+            fought = ref.battle(scenario, first + number, seed=seed, pairing=pairing)
+            got = {
+                "outcome": ref.OUTCOMES[simulation.outcome[row, number]],
+                "cycles": int(simulation.cycles[row, number]),
+                "survivors": [
+                    {unit: int(n) for unit, n in zip(ref.UNITS, counts, strict=True) if n}
+                    for counts in simulation.survivors[row, number]
+                ],
+                "cost_lost": simulation.cost_lost[row, number].tolist(),
+                "captured_value": int(simulation.captured_value[row, number]),
+            }
+            want = {
+                "outcome": fought.outcome,
+                "cycles": fought.cycles,
+                "survivors": list(fought.survivors),
+                "cost_lost": list(fought.cost_lost),
+                "captured_value": fought.captured_value,
+            }
+            assert got == want, f"battle {first + number} of {data}"
+            add(sums, fought)
+        assert dict(zip(names, simulation.tally[row].tolist(), strict=True)) == sums, data
+
+
+def add(sums: dict[str, int], fought: ref.Battle) -> None:
+    """Book a battle of the reference into the accumulators."""
+    sums["battles"] += 1
+    sums[f"outcome.{fought.outcome}"] += 1
+    figures = {
+        "cycles": fought.cycles,
+        "attacker.cost_lost": fought.cost_lost[ref.ATTACKER],
+        "defender.cost_lost": fought.cost_lost[ref.DEFENDER],
+        "swing": fought.swing,
+    }
+    for name, figure in figures.items():
+        sums[f"{name}.sum"] += figure
+        sums[f"{name}.sumsq"] += figure * figure
+    sums["captured.battles"] += fought.outcome == "attacker_wins"
+    sums["captured.value"] += fought.captured_value
+    sums["captured.guns"] += fought.guns
+    sums["captured.complexes"] += fought.complexes
+    for side, survivors in zip(ref.SIDES, fought.survivors, strict=True):
+        for unit, number in survivors.items():
+            sums[f"survivors.{fought.outcome}.{side}.{unit}"] += number
+
+
+@settings(max_examples=25)
+@given(scenarios=batches)
+def test_every_battle_equals_the_reference(scenarios: list[dict[str, Any]]) -> None:
+    assert_same(scenarios)
+
+
+@pytest.mark.slow
+@settings(max_examples=400)
+@given(scenarios=batches, seed=st.integers(0, 2**63), first=st.integers(0, 2**40))
+def test_many_more_battles_equal_the_reference(
+    scenarios: list[dict[str, Any]], seed: int, first: int
+) -> None:
+    assert_same(scenarios, seed=seed, first=first, battles=8)
+
+
+@settings(max_examples=10)
+@given(
+    scenarios=st.lists(land_scenarios(), min_size=4, max_size=8),
+    seed=st.integers(0, 2**63),
+    # Battle numbers on both sides of 2**32 use both counter words.
+    first=st.integers(0, 2**40) | st.integers(2**32 - 4, 2**32),
+    pairing=st.sampled_from(("matchup", "common")),
+)
+def test_seeds_battle_numbers_and_pairings(
+    scenarios: list[dict[str, Any]], seed: int, first: int, pairing: str
+) -> None:
+    assert_same(scenarios, seed=seed, first=first, pairing=pairing)
+
+
+@settings(max_examples=8)
+@given(scenarios=st.lists(land_scenarios(most=60), min_size=4, max_size=8))
+def test_large_stacks(scenarios: list[dict[str, Any]]) -> None:
+    assert_same(scenarios, battles=2)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_largest_stacks(edition: str) -> None:
+    armies = ("2000 infantry, 2000 tank", "2000 infantry, 2000 fighter")
+    assert_same(
+        [
+            land(*armies, edition, cycle_limit=3),
+            land("2000 bomber", "2000 infantry, 3 aa_gun", edition, cycle_limit=2),
+            land(*armies, edition, cycle_limit=2, low_luck="both"),
+        ],
+        battles=1,
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Editions of one's own: other dice, other values, values out of the die's range.
+# --------------------------------------------------------------------------------------------------
+
+
+def own_edition(sides: int, shift: int, base: str) -> ref.Edition:
+    """Return an edition with other dice, and values moved by `shift`."""
+    built_in = ref.EDITIONS[base]
+    units = {
+        unit: ref.UnitRow(
+            row.cost + shift,
+            max(row.attack + shift, 0),
+            max(row.defence * 2 - shift, 0),
+            supported=None if row.supported is None else max(row.supported + 2 * shift, 0),
+        )
+        if unit in ref.LAND + ref.AIRCRAFT
+        else row
+        for unit, row in built_in.units.items()
+    }
+    return ref.Edition(
+        units,
+        sides=sides,
+        aa_dice=built_in.aa_dice,
+        aa_choice=built_in.aa_choice,
+        aa_fate=built_in.aa_fate,
+        heavy_bombers=built_in.heavy_bombers,
+        jet_fighters=built_in.jet_fighters,
+        technologies=True,
+    )
+
+
+def write_editions(editions: Mapping[str, ref.Edition], bases: Mapping[str, str], path: Path) -> None:
+    """Write editions as a user would."""
+    lines = []
+    for name, edition in editions.items():
+        lines += [
+            f"[{name}]",
+            f'title = "{name}"',
+            f'base = "{bases[name]}"',
+            f"dice_sides = {edition.sides}",
+        ]
+        lines += ['switches = { tech = "optional" }', f"[{name}.units]"]
+        for unit, row in edition.units.items():
+            extra = f", supported_attack = {row.supported}" if row.supported is not None else ""
+            lines.append(
+                f"{unit} = {{ cost = {row.cost}, attack = {row.attack}, defence = {row.defence}{extra} }}"
+            )
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def own_editions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, ref.Edition]]:
+    editions, bases = {}, {}
+    for number, (sides, shift) in enumerate(((2, 0), (3, -1), (10, 1), (12, 2), (20, 4), (6, -2))):
+        name = f"own_{sides}"
+        bases[name] = ("global40_2nd", "aa50")[number % 2]
+        editions[name] = own_edition(sides, shift, bases[name])
+    path = tmp_path_factory.mktemp("editions") / "own.toml"
+    write_editions(editions, bases, path)
+    return path, editions
+
+
+@settings(max_examples=10)
+@given(data=st.data())
+def test_editions_of_ones_own(own_editions: tuple[Path, dict[str, ref.Edition]], data: st.DataObject) -> None:
+    path, editions = own_editions
+    names = st.sampled_from(tuple(editions))
+    scenarios = []
+    for _ in range(data.draw(st.integers(4, 12))):
+        name = data.draw(names)
+        like = "global40_2nd" if "tactical_bomber" in editions[name].units else "aa50"
+        scenario = data.draw(land_scenarios(editions=(like,)))
+        # A die of many sides can make a battle long; the reference should not take all day.
+        scenario |= {
+            "edition": name,
+            "edition_file": str(path),
+            "cycle_limit": scenario.get("cycle_limit") or 40,
+        }
+        scenarios.append(scenario)
+    assert_same(scenarios, editions=editions)
+
+
+def test_simulation_arrays_have_the_documented_types() -> None:
+    simulation: Any = simcore.simulate(
+        simcore.encode([land("1 infantry", "1 infantry"), land("1 tank", "1 tank")]),
+        battles=3,
+        keep_battles=True,
+    )
+    assert simulation.outcome.dtype == np.int8
+    assert simulation.outcome.shape == (2, 3)
+    assert simulation.cycles.dtype == np.int32
+    assert simulation.survivors.dtype == np.int16
+    assert simulation.survivors.shape == (2, 3, 2, len(ref.UNITS))
+    assert simulation.cost_lost.dtype == np.int32
+    assert simulation.cost_lost.shape == (2, 3, 2)
+    assert simulation.captured_value.dtype == np.int32
+    assert simulation.tally.dtype == np.int64
