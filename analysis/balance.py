@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Summary", "summarize"]
 
-_SHOWN_MIXES: Final = 8
+_SHOWN_MIXES: Final = 9
+_SHOWN_HEAD: Final = 5
+_SHOWN_TAIL: Final = 3
 _SHOWN_FAILURES: Final = 3
 _SHOWN_POINTS: Final = 3
 _TEXT_WIDTH: Final = 80
@@ -185,10 +187,11 @@ def _plain(value: Any) -> Any:
 
 
 def _finding_html(finding: Finding) -> str:
-    return "".join(
+    words = (
         f"<bdi><b>{escape(clean(piece.text))}</b></bdi>" if piece.is_name else escape(piece.text)
         for piece in finding.pieces
     )
+    return f"{escape(finding.title)}: {''.join(words)}"
 
 
 def _text(summary: Summary, width: int) -> str:
@@ -234,9 +237,8 @@ def _text(summary: Summary, width: int) -> str:
 
 def _shortened(finding: Finding) -> str:
     """Return a finding with long names cut, so that one name cannot fill the screen."""
-    return "".join(
-        f"“{short_label(piece.text, 40)}”" if piece.is_name else piece.text for piece in finding.pieces
-    )
+    words = (f"“{short_label(piece.text, 40)}”" if piece.is_name else piece.text for piece in finding.pieces)
+    return f"{finding.title}: {''.join(words)}"
 
 
 def _side_lines(summary: Summary, side: str, point: int, label: str, width: int) -> list[str]:
@@ -255,13 +257,13 @@ def _side_lines(summary: Summary, side: str, point: int, label: str, width: int)
         lines = ["", fit(heading, room) + "  " + figures]
     else:
         lines = ["", *textwrap.wrap(heading, width), " " * room + "  " + figures]
-    head = table if len(table) <= _SHOWN_MIXES else table.head(_SHOWN_MIXES - 3)
-    tail = table.iloc[len(table) :] if len(table) <= _SHOWN_MIXES else table.tail(3)
+    head = table if len(table) <= _SHOWN_MIXES else table.head(_SHOWN_HEAD)
+    tail = table.iloc[len(table) :] if len(table) <= _SHOWN_MIXES else table.tail(_SHOWN_TAIL)
     shown = pd.concat([head, tail])
     labels = pd.Series(short_labels(shown["mix"], room - 2), index=shown.index)
     for part in (head, tail):
         if part is tail and len(tail):
-            lines.append(f"  ... {count_text(len(table) - _SHOWN_MIXES)} more ...")
+            lines.append(f"  ... {count_text(len(table) - _SHOWN_HEAD - _SHOWN_TAIL)} more ...")
         for row, label in zip(part.to_dict(orient="records"), labels[part.index], strict=True):
             interval = interval_text(row["lo_win_share_mean"], row["hi_win_share_mean"]).removesuffix(" %")
             lines.append(

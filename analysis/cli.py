@@ -22,13 +22,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+import simcore
 from simcore.errors import (
-    ResumeMismatchError,
     ScenarioError,
     SimcoreError,
     StoreError,
@@ -36,12 +36,19 @@ from simcore.errors import (
     suggestion,
 )
 
+if TYPE_CHECKING:
+    from simcore.run.session import SweepResult
+    from simcore.schema import ScenarioModel
+
 __all__ = ["app", "main"]
 
 _BAD_INPUT: Final = 2
 _RESUMABLE: Final = 3
 
 _SIDES: Final = ("attacker", "defender")
+_NEGATIVE: Final = re.compile(r"-\d+\s*[^\W\d]")
+_NARROW: Final = 80
+_WIDEST: Final = 120
 _TABLES: Final = ("matchups", "mixes", "survivors")
 _LIBRARIES: Final = ("numba", "llvmlite", "numpy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
 _PROVENANCE: Final = (
@@ -62,8 +69,23 @@ def _note(text: str) -> None:
 
 def _stop(error: object, code: int = _BAD_INPUT) -> NoReturn:
     """End the program with one line on stderr."""
-    _note(" ".join(str(error).split("\n")))
+    _note(" ".join(str(error).splitlines()))
     raise typer.Exit(code)
+
+
+class Method(StrEnum):
+    """How a battle is resolved."""
+
+    AUTO = "auto"
+    SIMULATE = "simulate"
+
+
+class Pairing(StrEnum):
+    """What shares its dice with what."""
+
+    MATCHUP = "matchup"
+    COMMON = "common"
+    INDEPENDENT = "independent"
 
 
 class Kind(StrEnum):
@@ -81,13 +103,23 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except SimcoreError as error:
             _stop(error)
+        except typer.BadParameter as error:
+            message = error.format_message().replace("Value error, ", "")
+            _stop(f"{ctx.info_name} {ctx.invoked_subcommand}: {message}")
         except BrokenPipeError:
-            raise  # the reader has gone: `main` ends quietly
+            raise typer.Exit from None  # the reader has seen enough
         except OSError as error:
-            if error.filename is None and error.strerror is None:
+            if error.strerror is None:
                 raise
-            where = f"{error.filename}: " if error.filename is not None else ""
-            _stop(f"{where}{error.strerror}")
+            # The only file without a name that a verb writes to.
+            _stop(f"{error.filename or 'standard output'}: {error.strerror}")
+
+
+class _Battle(TyperCommand):
+    """A verb whose arguments are unit lists: a negative count is one to refuse, not an unknown option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f" {arg}" if _NEGATIVE.match(arg) else arg for arg in args])
 
 
 app = typer.Typer(
@@ -100,13 +132,18 @@ app = typer.Typer(
 )
 
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-_Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.", show_default="1")]
-_Battles = Annotated[int | None, typer.Option(help="Number of battles.", show_default="100000")]
-_Threads = Annotated[int | None, typer.Option(help="Threads to use.", show_default="all")]
-_Pairing = Annotated[
-    str | None,
-    typer.Option(help="What shares its dice: matchup, common or independent.", show_default="matchup"),
+_Battles = Annotated[
+    int | None,
+    typer.Option(min=1, max=10**12, metavar="N", help="Number of battles.", show_default="100000"),
 ]
+_Seed = Annotated[
+    int | None,
+    typer.Option(min=0, max=2**64 - 1, metavar="N", help="Seed of the random numbers.", show_default="1"),
+]
+_Threads = Annotated[
+    int | None, typer.Option(min=1, max=4_096, metavar="N", help="Threads to use.", show_default="all")
+]
+_Pairing = Annotated[Pairing, typer.Option(help="What shares its dice with what.")]
 _RulesetName = Annotated[
     str | None, typer.Option("--ruleset", help="Battle system.", show_default="general_combat")
 ]
@@ -255,6 +292,20 @@ def _scenario(
     return data, source
 
 
+def _numbers(battles: int | None, seed: int | None) -> dict[str, Any]:
+    """Return the options that were given; the Python functions have the defaults."""
+    given = {"battles": battles, "seed": seed}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _check(data: Mapping[str, Any], source: str) -> ScenarioModel:
+    """Check a scenario before anything is compiled, and name its file where it is wrong."""
+    from simcore.scenario import load_scenario
+
+    with _placed(source):
+        return load_scenario(data)
+
+
 def _announce_compilation() -> None:
     """Say what the first run after an installation waits for."""
     from simcore.core.jit import is_cache_cold
@@ -266,9 +317,7 @@ def _announce_compilation() -> None:
 def _print_version(wanted: bool) -> None:
     """Answer ``--version``."""
     if wanted:
-        from importlib.metadata import version
-
-        _say(f"simcore {version('simcore')}")
+        _say(f"simcore {simcore.__version__}")
         raise typer.Exit
 
 
@@ -282,7 +331,7 @@ def program(
     """Battle odds, nightly sweeps and balance statistics. Results go to stdout, progress to stderr."""
 
 
-@app.command()
+@app.command(cls=_Battle)
 def odds(
     units: _Units,
     *,
@@ -291,38 +340,39 @@ def odds(
     edition_file: _EditionFile = None,
     battles: _Battles = None,
     seed: _Seed = None,
-    pairing: _Pairing = None,
-    method: Annotated[str | None, typer.Option(help="auto or simulate.", show_default="auto")] = None,
+    pairing: _Pairing = Pairing.MATCHUP,
+    method: Annotated[Method, typer.Option(help="How to resolve the battle.")] = Method.AUTO,
     threads: _Threads = None,
     settings: _Settings = None,
     as_json: _Json = False,
 ) -> None:
     """Who wins one battle, how often and at what cost."""
-    import simcore
-
     data, source = _scenario(
         units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings
     )
-    chosen = {"battles": battles, "seed": seed, "pairing": pairing, "method": method, "threads": threads}
-    with _placed(source):
-        _announce_compilation()
-        result = simcore.odds(**data, **{key: value for key, value in chosen.items() if value is not None})
+    _check(data, source)
+    _announce_compilation()
+    result = simcore.odds(
+        scenario=data, method=method, pairing=pairing, threads=threads, **_numbers(battles, seed)
+    )
     if as_json:
         _say_json(result.to_dict())
     else:
         _say(str(result))
 
 
-@app.command()
+@app.command(cls=_Battle)
 def replay(
     units: _Units,
     *,
-    battle: Annotated[int, typer.Option(help="Number of the battle, from 0.")] = 0,
+    battle: Annotated[
+        int, typer.Option(min=0, max=2**62, metavar="N", help="Number of the battle, from 0.")
+    ] = 0,
     ruleset: _RulesetName = None,
     edition: _Edition = None,
     edition_file: _EditionFile = None,
     seed: _Seed = None,
-    pairing: _Pairing = None,
+    pairing: _Pairing = Pairing.MATCHUP,
     script: Annotated[
         str | None,
         typer.Option(help='Hits of each draw in order, "2,1,0", instead of random ones.', show_default=False),
@@ -331,62 +381,49 @@ def replay(
     as_json: _Json = False,
 ) -> None:
     """Tell one battle step by step, the same battle that a sweep or odds counted."""
-    import simcore
-
     data, source = _scenario(
         units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings
     )
-    chosen: dict[str, Any] = {"seed": seed, "pairing": pairing}
+    hits: list[int] | None = None
     if script is not None:
         try:
-            chosen["script"] = [int(word) for word in script.replace(",", " ").split()]
+            hits = [int(word) for word in script.replace(",", " ").split()]
         except ValueError:
             raise ScenarioError(f'"{script}" is not a list of whole numbers', field="--script") from None
-    with _placed(source):
-        _announce_compilation()
-        story = simcore.replay(
-            data, battle=battle, **{key: value for key, value in chosen.items() if value is not None}
-        )
+    scenario = _check(data, source)
+    _announce_compilation()
+    story = simcore.replay(scenario, battle=battle, pairing=pairing, script=hits, **_numbers(None, seed))
     if as_json:
         _say_json(story.to_dict())
     else:
         _say(story.to_text())
 
 
-def _summary(folder: Path) -> Any:
-    """Condense a finished results folder."""
-    import analysis
-
-    return analysis.summarize(analysis.load(folder))
-
-
-def _finish_sweep(run: Any, *, name: str, report_wanted: bool, as_json: bool) -> None:
+def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: bool) -> None:
     """Print the summary of a finished sweep, write its report and say where everything lies."""
     import analysis
 
-    folder = Path(run.folder)
-    summary = _summary(folder)
-    tables = {table: folder / f"{table}.parquet" for table in _TABLES}
-    page = analysis.report(folder) if report_wanted else None
-    if as_json:
-        _say_json(
-            {
-                "folder": folder,
-                "matchups": run.matchups,
-                "failed": run.failed,
-                "tables": tables,
-                "report": page,
-                "summary": summary.to_dict(),
-            }
+    try:
+        summary = analysis.summarize(folder)
+        written = analysis.report(summary, out=page) if report_wanted else None
+    except KeyboardInterrupt:
+        _stop(
+            f"interrupted; the tables are complete, go on with: simcore report {_shown(folder)}", _RESUMABLE
         )
-    else:
-        _say(summary.to_text())
-        _say("")
-        for path in [*tables.values(), *([page] if page is not None else [])]:
-            _say(str(path))
-    if run.failed:
-        where = f'the column "error" of {tables["matchups"]} says why'
-        _stop(f"{name}: {run.failed} of {run.matchups} matchups failed; {where}")
+    tables = {table: folder / f"{table}.parquet" for table in _TABLES}
+    if as_json:
+        _say_json({"folder": folder, "tables": tables, "report": written, **summary.to_dict()})
+        return
+    columns = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
+    _say(summary.to_text(columns))
+    _say("")
+    for path in [*tables.values(), *([written] if written is not None else [])]:
+        _say(str(path))
+
+
+def _shown(path: Path) -> str:
+    """Return a path as it can be typed in a shell."""
+    return shlex.quote(str(path))
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -418,14 +455,47 @@ def _resumable(folder: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if _is_resumable(folder):
-            _stop(f"interrupted; continue with: simcore resume {shlex.quote(str(folder))}", _RESUMABLE)
+            _stop(f"interrupted; continue with: simcore resume {_shown(folder)}", _RESUMABLE)
         _stop("interrupted before anything was stored", _RESUMABLE)
-    except ResumeMismatchError:
-        raise
     except StoreError as error:
-        if _is_resumable(folder):
-            _stop(f"{error}; continue with: simcore resume {shlex.quote(str(folder))}", _RESUMABLE)
+        # Without an error of the operating system behind it, going on would only fail again.
+        if isinstance(error.__cause__, OSError) and _is_resumable(folder):
+            _stop(f"{error}; continue with: simcore resume {_shown(folder)}", _RESUMABLE)
         raise
+
+
+class _Progress:
+    """Progress of a sweep; also says what a first run waits for, when all of its input is checked."""
+
+    def __init__(self) -> None:
+        from simcore.run.progress import choose_progress
+
+        self._shown = choose_progress(asked=True)
+
+    def start(self, name: str, total: int) -> None:
+        """Begin, just before the first battle."""
+        _announce_compilation()
+        self._shown.start(name, total)
+
+    def advance(self, battles: int, *, is_new: bool) -> None:
+        """Count further battles."""
+        self._shown.advance(battles, is_new=is_new)
+
+    def stop(self) -> None:
+        """End, at the last battle or earlier."""
+        self._shown.stop()
+
+
+def _finish(run: SweepResult, source: str, *, report_wanted: bool, as_json: bool) -> None:
+    """Present a finished sweep; exit code 2 when matchups failed."""
+    for line in run.reports:
+        _note(f"warning: {line}")
+    _present(run.out, page=None, report_wanted=report_wanted, as_json=as_json)
+    if run.failed:
+        _stop(
+            f"{source}: {run.failed:,} of {run.matchups:,} matchups failed; "
+            f'the column "error" of {run.out / "matchups.parquet"} says why'
+        )
 
 
 @app.command()
@@ -445,6 +515,22 @@ def sweep(
     as_json: _Json = False,
 ) -> None:
     """Run all matchups of a sweep file: Parquet tables, a summary and an HTML report."""
+    from simcore.run.session import results_folder
+    from simcore.scenario import load_sweep, read_toml
+
+    data = read_toml(file)
+    table = data.get("sweep")
+    if isinstance(table, dict):
+        if "edition_file" in table:
+            table["edition_file"] = _beside(file, table["edition_file"])
+        table |= _numbers(battles, seed)
+    _apply(data, settings)
+    with _placed(str(file)):
+        config = load_sweep(data, source=str(file))
+        folder = results_folder(config, out)
+        with _resumable(folder):
+            run = simcore.sweep(config, folder, resume=resume, threads=threads, progress=_Progress())
+    _finish(run, str(file), report_wanted=report_wanted, as_json=as_json)
 
 
 @app.command("resume")
@@ -452,6 +538,11 @@ def resume_sweep(
     folder: _Folder, *, threads: _Threads = None, report_wanted: _Report = True, as_json: _Json = False
 ) -> None:
     """Go on with an interrupted sweep; the result is the same as that of an undisturbed run."""
+    from simcore.run.session import resume
+
+    with _resumable(folder):
+        run = resume(folder, threads=threads, progress=_Progress())
+    _finish(run, str(folder), report_wanted=report_wanted, as_json=as_json)
 
 
 @app.command("report")
@@ -463,15 +554,7 @@ def write_report(
     as_json: _Json = False,
 ) -> None:
     """Write the HTML report of a finished sweep, and print its summary."""
-    import analysis
-
-    summary = _summary(folder)
-    page = analysis.report(folder) if out is None else analysis.report(folder, out=out)
-    if as_json:
-        _say_json({"folder": folder, "report": page, "summary": summary.to_dict()})
-    else:
-        _say(summary.to_text())
-        _say(f"\n{page}")
+    _present(folder, page=out, report_wanted=True, as_json=as_json)
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -497,14 +580,14 @@ def rulesets(
     as_json: _Json = False,
 ) -> None:
     """List the battle systems and their editions, or the units of one edition."""
-    import simcore
-
     if ruleset is not None:
         _show_edition(ruleset, edition, edition_file, as_json=as_json)
         return
     if edition is not None or edition_file is not None:
         raise ScenarioError("name the ruleset first: simcore rulesets general_combat --edition ...")
-    found = simcore.rulesets()
+    from simcore.api import rulesets as describe
+
+    found = describe()
     if as_json:
         _say_json(found)
         return
@@ -522,7 +605,7 @@ def _show_edition(ruleset: str, edition: str | None, edition_file: Path | None, 
 
     record = get_ruleset(ruleset)
     known = dict(record.editions())
-    own = {} if edition_file is None else record.read_editions(read_toml(edition_file), str(edition_file))
+    own = {} if edition_file is None else record.check_editions(read_toml(edition_file), str(edition_file))
     known |= own
     name = edition or next(iter(own), record.default_edition)
     if name not in known:
@@ -549,18 +632,20 @@ def _show_edition(ruleset: str, edition: str | None, edition_file: Path | None, 
 @app.command()
 def schema(
     kind: Annotated[Kind, typer.Argument(help="Which file.", show_default=False)],
+    ruleset: _RulesetName = None,
 ) -> None:
     """Print the JSON Schema of scenario or sweep files, for editors and other programs."""
     from simcore.scenario import scenario_schema, sweep_schema
 
-    _say_json(scenario_schema() if kind == Kind.SCENARIO else sweep_schema())
+    if kind == Kind.SWEEP:
+        _say_json(sweep_schema())
+    else:
+        _say_json(scenario_schema() if ruleset is None else scenario_schema(ruleset))
 
 
 def _facts() -> dict[str, Any]:
     """Collect what a report of a problem should name."""
     from importlib.metadata import version
-
-    import numba
 
     from simcore.core import jit
 
@@ -570,7 +655,7 @@ def _facts() -> dict[str, Any]:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "versions": {
-            "simcore": version("simcore"),
+            "simcore": simcore.__version__,
             "python": platform.python_version(),
             **{name: version(name) for name in _LIBRARIES},
         },
@@ -584,7 +669,6 @@ def _facts() -> dict[str, Any]:
         "threading_layer": layer,
         "libgomp": layer == "omp",
         "cpu_threads": usable,
-        "kernel_threads": numba.config.NUMBA_NUM_THREADS,
         "terminal": {
             "stdout": sys.stdout.isatty(),
             "stderr": sys.stderr.isatty(),
@@ -637,19 +721,16 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     _note(f"warning: {message}")
 
 
-def _close_output() -> int:
-    """Flush stdout; return the exit code of a failure, 0 when all is written or the reader has gone."""
+def _close_output(code: int | str | None) -> int | str | None:
+    """Flush stdout and return the exit code; a reader that has gone is no error, a full disk is one."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = 0
     except OSError as error:
-        _note(f"standard output: {error.strerror}")
-        code = _BAD_INPUT
-    else:
-        return 0
-    # What is still buffered can never be written; without this the interpreter would try again at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # What is still buffered can never be written; without this the interpreter would try again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if code == 0 and not isinstance(error, BrokenPipeError):
+            _note(f"standard output: {error.strerror}")
+            return _BAD_INPUT
     return code
 
 
@@ -664,6 +745,4 @@ def main() -> NoReturn:
         app(prog_name="simcore")
     except SystemExit as end:
         code = end.code
-    except BrokenPipeError:
-        pass
-    sys.exit(_close_output() or code)
+    sys.exit(_close_output(code))

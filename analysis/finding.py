@@ -46,22 +46,26 @@ class Finding:
     kind : str
         What it is about: "balance", "strongest", "weakest", "one_sided", "closest", "efficiency", "grid",
         "undecided" or "failed".
+    title : str
+        Two or three words to stand above or before the sentence.
     pieces : tuple of Piece
         The sentence, in parts.
     """
 
     kind: str
+    title: str
     pieces: tuple[Piece, ...]
 
     @property
     def text(self) -> str:
-        """The sentence with names in quotes."""
-        return "".join(f"“{clean(piece.text)}”" if piece.is_name else piece.text for piece in self.pieces)
+        """Title and sentence, with names in quotes."""
+        words = (f"“{clean(piece.text)}”" if piece.is_name else piece.text for piece in self.pieces)
+        return f"{self.title}: {''.join(words)}"
 
 
-def _sentence(kind: str, *parts: str | Piece) -> Finding:
+def _sentence(kind: str, title: str, *parts: str | Piece) -> Finding:
     return Finding(
-        kind, tuple(part if isinstance(part, Piece) else Piece(part, is_name=False) for part in parts)
+        kind, title, tuple(part if isinstance(part, Piece) else Piece(part, is_name=False) for part in parts)
     )
 
 
@@ -97,6 +101,7 @@ def findings(summary: Summary) -> Iterable[Finding]:
     if len(summary.failed):
         yield _sentence(
             "failed",
+            "Failed",
             f"{count_text(len(summary.failed))} of {plural(len(summary.matchups), 'matchup', 'matchups')} "
             "failed and count nowhere; the column “error” says why.",
         )
@@ -105,12 +110,13 @@ def findings(summary: Summary) -> Iterable[Finding]:
 def _balance(summary: Summary) -> Finding:
     counts = summary.counted["favourite"].value_counts()
     attacker, defender, nobody = (int(counts.get(who, 0)) for who in ("attacker", "defender", "none"))
-    tail = f", {count_text(nobody)} have no clear favourite" if nobody else ""
-    certainty = "" if summary.run.method == "exact" else f" (each at {summary.level:.0%} confidence)"
+    tail = f", {count_text(nobody)} neither clearly" if nobody else ""
+    certainty = "" if summary.run.method == "exact" else f" (each at {summary.level:.0%} confidence)".replace("%", " %")
     return _sentence(
         "balance",
-        f"Of {plural(len(summary.counted), 'matchup', 'matchups')}, {count_text(attacker)} favour the attacker "
-        f"and {count_text(defender)} the defender{tail}{certainty}.",
+        "Balance",
+        f"{count_text(attacker)} of {plural(len(summary.counted), 'matchup favours', 'matchups favour')} the "
+        f"attacker, {count_text(defender)} the defender{tail}{certainty}.",
     )
 
 
@@ -138,15 +144,16 @@ def _ranking(summary: Summary, side: str) -> Iterable[Finding]:
         row = _row(here, 0)
         yield _sentence(
             "strongest",
-            f"The only {side} mix, ",
+            f"Only {side} mix",
             _name(row["mix"]),
-            f", wins {_mean_text(row)}{_at(summary, point)}.",
+            f" wins {_mean_text(row)}{_at(summary, point)}.",
         )
         return
     if low.max() <= high.min():
         yield _sentence(
             "strongest",
-            f"No {side} mix stands out: all {count_text(len(here))} win between "
+            f"{side.capitalize()}s",
+            f"no mix stands out; all {count_text(len(here))} win between "
             f"{percent_text(shares.min())} and {percent_text(shares.max())} on average, "
             f"and their intervals overlap{_at(summary, point)}.",
         )
@@ -158,7 +165,7 @@ def _ranking(summary: Summary, side: str) -> Iterable[Finding]:
         rivals.sort(key=lambda index: abs(shares[index] - shares[place]))
         yield _sentence(
             kind,
-            f"{kind.capitalize()} {side}: ",
+            f"{kind.capitalize()} {side}",
             _name(row["mix"]),
             f" wins {_mean_text(row)}{_at(summary, point)}",
             *_rivals(here, rivals),
@@ -213,7 +220,7 @@ def _one_sided(summary: Summary) -> Finding:
     more = f"; {plural(same, 'other matchup is', 'other matchups are')} as one-sided" if same else ""
     return _sentence(
         "one_sided",
-        "Most one-sided: ",
+        "Most one-sided",
         _name(row["attacker"]),
         " attacking ",
         _name(row["defender"]),
@@ -242,7 +249,7 @@ def _closest(summary: Summary) -> Finding:
     remark = "; even this one is lopsided" if abs(lead[place]) > _LOPSIDED else ""
     return _sentence(
         "closest",
-        "Closest: ",
+        "Closest",
         _name(row["attacker"]),
         " attacking ",
         _name(row["defender"]),
@@ -260,7 +267,7 @@ def _efficiency(summary: Summary, side: str) -> Iterable[Finding]:
         more = f" (nor did {count_text(len(free) - 1)} more)" if len(free) > 1 else ""
         yield _sentence(
             "efficiency",
-            f"Best cost efficiency of the {side}s: ",
+            f"Most cost-efficient {side}",
             _name(row["mix"]),
             f" lost nothing in any battle{more} and destroyed "
             f"{figure_text(row['enemy_cost_lost_mean'])} a battle{_at(summary, int(row['grid_point']))}.",
@@ -279,7 +286,7 @@ def _efficiency(summary: Summary, side: str) -> Iterable[Finding]:
     bounds = "" if low == high else f" ({figure_text(low)} to {figure_text(high)})"
     yield _sentence(
         "efficiency",
-        f"Best cost efficiency of the {side}s: ",
+        f"Most cost-efficient {side}",
         _name(row["mix"]),
         f" destroys {figure_text(row['cost_efficiency'])} for each 1 it loses{bounds}"
         f"{_at(summary, int(row['grid_point']))}",
@@ -302,14 +309,17 @@ def _grid_effect(summary: Summary) -> Iterable[Finding]:
     high = _row(table, int(by_mix.idxmax().to_numpy()[most]))
     if not high["lo_win_share_mean"] > low["hi_win_share_mean"]:
         yield _sentence(
-            "grid", "The grid changes no mix's mean win share by more than the intervals allow for."
+            "grid",
+            "Effect of the grid",
+            "no mix's mean win share changes by more than the intervals allow for.",
         )
         return
     yield _sentence(
         "grid",
-        "The grid moves most: ",
+        "Effect of the grid",
+        "largest for ",
         _name(high["mix"]),
-        f" as {high['side']}, from {percent_text(low['win_share_mean'])} at "
+        f" as {high['side']}: from {percent_text(low['win_share_mean'])} at "
         f"{summary.grid_labels[int(low['grid_point'])]} to {percent_text(high['win_share_mean'])} at "
         f"{summary.grid_labels[int(high['grid_point'])]}.",
     )
@@ -331,7 +341,8 @@ def _undecided(summary: Summary) -> Iterable[Finding]:
             place = int(shares.argmax())
             yield _sentence(
                 "undecided",
-                f"Battles {words} in {plural(number, 'matchup', 'matchups')}, "
+                "Undecided",
+                f"battles {words} in {plural(number, 'matchup', 'matchups')}, "
                 f"at most {percent_text(shares[place])}: ",
                 _name(table["attacker"].iloc[place]),
                 " attacking ",

@@ -64,8 +64,8 @@ def display_width(text: str) -> int:
 def short_label(name: str, width: int) -> str:
     """Shorten a mix's name to `width` cells.
 
-    A unit list has its unit words cut first ("10 inf, 5 tank, 2 art"); then, as for any other name, the
-    middle gives way to an ellipsis, since both ends tell mixes apart.
+    A unit list has its unit words cut first ("10 inf, 5 tank, 2 art"), then its spaces ("10inf 5tank 2art");
+    then, as for any other name, the middle gives way to an ellipsis, since both ends tell mixes apart.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def short_label(name: str, width: int) -> str:
         text = _cut_units(text)
         if display_width(text) <= width:
             return text
-        text = text.replace(", ", ",")
+        text = text.replace(" ", "").replace(",", " ")
         if display_width(text) <= width:
             return text
     room = width - 1

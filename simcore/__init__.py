@@ -41,8 +41,8 @@ _WHERE = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Encoded",
     "KernelStatusError",
-    "ResumeMismatchError",
     "Result",
+    "ResumeMismatchError",
     "ScenarioError",
     "SimcoreError",
     "Simulation",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,17 @@ from simcore.errors import KernelStatusError, ScenarioError, suggestion
 from simcore.model import shown
 from simcore.registry import get_ruleset, ruleset_names
 from simcore.result import Result
-from simcore.scenario import DEFAULT_BATTLES, DEFAULT_RULESET, DEFAULT_SEED, MAX_BATTLES, MAX_SEED, load_scenario
-from simcore.schema import Ruleset, ScenarioModel, Tallies
+from simcore.scenario import (
+    DEFAULT_BATTLES,
+    DEFAULT_RULESET,
+    DEFAULT_SEED,
+    MAX_BATTLES,
+    MAX_SEED,
+    load_scenario,
+)
+
+if TYPE_CHECKING:
+    from simcore.schema import Ruleset, ScenarioModel, Tallies
 
 __all__ = [
     "Encoded",
@@ -136,7 +145,7 @@ def encode(scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path]) 
     >>> simcore.encode([{"attacker": {"units": "3 infantry"}, "defender": {"units": "2 infantry"}}])
     Encoded(general_combat, 1 scenarios)
     """
-    if isinstance(scenarios, str | Path | Mapping) or not isinstance(scenarios, Sequence) or not scenarios:
+    if isinstance(scenarios, str | Path | Mapping) or not scenarios:
         raise ScenarioError("must be a list of at least one scenario", field="scenarios")
     encoded, _, errors = encode_checked(scenarios)
     for row, problem in errors.items():
@@ -205,7 +214,8 @@ def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uin
 
     if pairing not in PAIRINGS:
         raise ScenarioError(
-            f"must be {', '.join(PAIRINGS)}, got {shown(pairing)}{suggestion(str(pairing), PAIRINGS)}", field="pairing"
+            f"must be {', '.join(PAIRINGS)}, got {shown(pairing)}{suggestion(str(pairing), PAIRINGS)}",
+            field="pairing",
         )
     seed = _whole(seed, "seed", 0, MAX_SEED)
     keys = np.empty((len(encoded), 2), dtype=np.uint64)
@@ -245,11 +255,20 @@ def check_size(encoded: Encoded, battles: int) -> dict[int, ScenarioError]:
     }
 
 
-def _raise_status(encoded: Encoded, segments: npt.NDArray[np.int64], status: npt.NDArray[np.uint8], where: npt.NDArray[np.int64]) -> None:
+def _raise_status(
+    encoded: Encoded,
+    segments: npt.NDArray[np.int64],
+    status: npt.NDArray[np.uint8],
+    where: npt.NDArray[np.int64],
+) -> None:
     for i in np.flatnonzero(status != Status.OK)[:1]:
         row = int(segments[i, 0])
         name = Status(int(status[i])).name
-        about = f"battle {int(where[i])}" if status[i] != Status.UNSET else "internal error: a run of battles was not resolved"
+        about = (
+            f"battle {int(where[i])}"
+            if status[i] != Status.UNSET
+            else "internal error: a run of battles was not resolved"
+        )
         raise KernelStatusError(
             f"{name}: {about} of {encoded.scenarios[row].unit_text(0)} v {encoded.scenarios[row].unit_text(1)}; "
             "replay it with the same seed and pairing"
@@ -327,9 +346,10 @@ def _launch(
         return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
     with LAUNCH_LOCK:
         before = numba.get_num_threads()
+        config: Any = numba.config  # filled at run time, which type checkers cannot see
         try:
             if threads is not None:
-                numba.set_num_threads(min(threads, int(numba.config.NUMBA_NUM_THREADS)))
+                numba.set_num_threads(min(threads, int(config.NUMBA_NUM_THREADS)))
             return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=True)
         finally:
             numba.set_num_threads(before)
@@ -417,11 +437,15 @@ def simulate(
     if not keep_battles:
         segments = np.array([[row, first, battles] for row in range(len(encoded))], dtype=np.int64)
         return Simulation(
-            encoded.ruleset, first, battles, tally(encoded, segments, seed=seed, pairing=pairing, threads=threads)
+            encoded.ruleset,
+            first,
+            battles,
+            tally(encoded, segments, seed=seed, pairing=pairing, threads=threads),
         )
     if battles * len(encoded) > _MAX_KEPT:
         raise ScenarioError(
-            f"cannot keep {battles * len(encoded):,} single battles; at most {_MAX_KEPT:,}", field="keep_battles"
+            f"cannot keep {battles * len(encoded):,} single battles; at most {_MAX_KEPT:,}",
+            field="keep_battles",
         )
     keys = stream_keys(encoded, seed, pairing)
     tallies, kept = [], []
@@ -431,7 +455,11 @@ def simulate(
         tallies.append(rows.sum(axis=0))
         kept.append(records)
     return Simulation(
-        encoded.ruleset, first, battles, np.stack(tallies), **{name: np.stack([k[name] for k in kept]) for name in kept[0]}
+        encoded.ruleset,
+        first,
+        battles,
+        np.stack(tallies),
+        **{name: np.stack([k[name] for k in kept]) for name in kept[0]},
     )
 
 
@@ -529,7 +557,9 @@ def odds(
     """
     if method not in {"auto", "simulate"}:
         known = ("auto", "simulate")
-        extra = "; the exact solver is not part of this version" if method == "exact" else suggestion(str(method), known)
+        extra = (
+            "; the exact solver is not part of this version" if method == "exact" else suggestion(str(method), known)
+        )
         raise ScenarioError(f'must be "auto" or "simulate", got {shown(method)}{extra}', field="method")
     if scenario is not None:
         if attacker is not None or defender is not None or options:
@@ -539,8 +569,8 @@ def odds(
         data = {key: value for key, value in options.items() if value is not None}
         for name, side in (("attacker", attacker), ("defender", defender)):
             if side is not None:
-                is_table = isinstance(side, Mapping) and not all(isinstance(v, int) for v in side.values())
-                data[name] = dict(side) if is_table else {"units": side}
+                # A table with `units` is a whole side, any other one a table of counts.
+                data[name] = dict(side) if isinstance(side, Mapping) and "units" in side else {"units": side}
         model = load_scenario(data)
     encoded = encode([model])
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
@@ -566,4 +596,3 @@ def rulesets() -> dict[str, dict[str, Any]]:
             "outcomes": list(ruleset.outcomes),
         }
     return out
-

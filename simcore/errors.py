@@ -7,7 +7,10 @@ without reading code.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "KernelStatusError",
@@ -46,7 +49,9 @@ class ScenarioError(SimcoreError, ValueError):
         self.problem = problem
         self.field = field
         self.source = source
-        super().__init__(": ".join(part for part in (source, field, problem) if part))
+        text = ": ".join(part for part in (source, field, problem) if part)
+        # Names of fields and files come from users: a message stays one line that a terminal does not obey.
+        super().__init__("".join(letter if letter.isprintable() else "\ufffd" for letter in text))
 
     def at(self, *, field: str | None = None, source: str | None = None) -> ScenarioError:
         """Return the same problem placed at another field or source (None keeps what was there)."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from simcore.errors import ScenarioError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["FrozenModel", "parse_model", "shown"]
 
@@ -59,10 +61,11 @@ def _fields_at(model: type[BaseModel], path: Iterable[int | str]) -> list[str]:
         current = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
         if current is None:
             return []
-    return sorted(getattr(current, "model_fields", {}))
+    fields = getattr(current, "model_fields", {})
+    return sorted(name for name, field in fields.items() if not (field.json_schema_extra or {}).get("internal"))
 
 
-def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:  # noqa: PLR0911 - one return per kind
     """Turn one pydantic error into a sentence: what is wrong, the value, what is allowed."""
     kind = error["type"]
     context = error.get("ctx", {})
@@ -77,13 +80,24 @@ def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
         return str(context.get("error", error["msg"]))
     if kind in {"literal_error", "enum"}:
         allowed_values = str(context["expected"]).replace("'", '"')
-        near = suggestion(str(error.get("input")), [part.strip(' "') for part in allowed_values.replace(" or ", ",").split(",")])
+        near = suggestion(
+            str(error.get("input")),
+            [part.strip(' "') for part in allowed_values.replace(" or ", ",").split(",")],
+        )
         return f"must be {allowed_values}, got {value}{near}"
     if kind in {"int_type", "int_from_float"}:
         return f"must be a whole number, got {value}"
     if kind == "float_type":
         return f"must be a number, got {value}"
-    if kind in {"string_type", "bool_type", "dict_type", "list_type", "tuple_type", "model_type", "model_attributes_type"}:
+    if kind in {
+        "string_type",
+        "bool_type",
+        "dict_type",
+        "list_type",
+        "tuple_type",
+        "model_type",
+        "model_attributes_type",
+    }:
         words = {
             "string_type": "text",
             "bool_type": "true or false",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 from simcore.errors import UnknownRulesetError, suggestion
-from simcore.schema import Ruleset
+
+if TYPE_CHECKING:
+    from simcore.schema import Ruleset
 
 __all__ = ["get_ruleset", "ruleset_names"]
 

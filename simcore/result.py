@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simcore.enums import Side
-from simcore.schema import Ruleset, ScenarioModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simcore.schema import Ruleset, ScenarioModel
 
 __all__ = ["Result", "sample_sd", "wilson_interval"]
 
@@ -54,7 +57,9 @@ class Result:
     data: dict[str, Any]
 
     @classmethod
-    def from_tally(cls, ruleset: Ruleset, scenario: ScenarioModel, tally: Sequence[int], *, seed: int, pairing: str) -> Result:
+    def from_tally(
+        cls, ruleset: Ruleset, scenario: ScenarioModel, tally: Sequence[int], *, seed: int, pairing: str
+    ) -> Result:
         """Build the result from one row of accumulators.
 
         Parameters
@@ -133,14 +138,18 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able data (what ``simcore odds --json`` prints)."""
-        copy: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in self.data.items()}
+        copy: dict[str, Any] = {
+            key: dict(value) if isinstance(value, dict) else value for key, value in self.data.items()
+        }
         return copy
 
     def to_frame(self) -> Any:
         """Return a pandas frame with one row per outcome: share and interval."""
-        import pandas as pd  # noqa: ICN001, PLC0415 - frames are optional here
+        import pandas as pd  # noqa: PLC0415 - frames are optional here
 
-        rows = [(name, p, *self.data.get("intervals", {}).get(name, (p, p))) for name, p in self.data["outcomes"].items()]
+        rows = [
+            (name, p, *self.data.get("intervals", {}).get(name, (p, p))) for name, p in self.data["outcomes"].items()
+        ]
         return pd.DataFrame(rows, columns=["outcome", "share", "low", "high"]).set_index("outcome")
 
     def _rows(self) -> list[tuple[str, str, str]]:
@@ -157,7 +166,12 @@ class Result:
             part = self.data[side]
             left = ", ".join(f"{mean:.2f} {unit}" for unit, mean in part["mean_survivors"].items())
             facts.append((f"{side} left", left or "nothing"))
-            facts.append((f"{side} cost lost", f"{part['mean_cost_lost']:.2f} of {part['cost']} (sd {part['sd_cost_lost']:.2f})"))
+            facts.append(
+                (
+                    f"{side} cost lost",
+                    f"{part['mean_cost_lost']:.2f} of {part['cost']} (sd {part['sd_cost_lost']:.2f})",
+                )
+            )
         facts.append(("swing", f"{self.data['swing']['mean']:+.2f} (sd {self.data['swing']['sd']:.2f})"))
         facts.append(("cycles", f"{self.data['cycles']['mean']:.2f}"))
         return facts
@@ -167,7 +181,9 @@ class Result:
 
     def _origin(self) -> str:
         data = self.data
-        return f"{data['ruleset']}, {data['edition']}, {data['battles']:,} battles, seed {data['seed']}, {data['pairing']}"
+        return (
+            f"{data['ruleset']}, {data['edition']}, {data['battles']:,} battles, seed {data['seed']}, {data['pairing']}"
+        )
 
     def __str__(self) -> str:
         rows = self._rows()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
 from simcore.errors import ScenarioError
 from simcore.model import FrozenModel, parse_model, shown
 from simcore.registry import get_ruleset
-from simcore.schema import ScenarioModel
+
+if TYPE_CHECKING:
+    from simcore.schema import ScenarioModel
 
 __all__ = [
     "DEFAULT_BATTLES",
@@ -141,7 +143,9 @@ class SweepSettings(FrozenModel):
     name: str = Field(min_length=1, max_length=100, description="Name of the run and of its results folder")
     ruleset: str = Field(default=DEFAULT_RULESET, description="Battle system")
     edition: str | None = Field(default=None, description="Edition; default: that of the ruleset")
-    edition_file: str | None = Field(default=None, description="TOML file with editions of your own, relative to this file")
+    edition_file: str | None = Field(
+        default=None, description="TOML file with editions of your own, relative to this file"
+    )
     editions: dict[str, Any] = Field(default_factory=dict, description="Editions of your own, in place of a file")
     method: Method = Field(default="auto", description="How matchups are resolved")
     battles: int = Field(default=DEFAULT_BATTLES, ge=1, le=MAX_BATTLES, description="Battles per matchup")
@@ -173,7 +177,8 @@ class SweepSide(FrozenModel):
     """Table ``[attacker]`` or ``[defender]`` of a sweep: the unit mixes of one side."""
 
     mixes: list[str | dict[str, Any]] = Field(
-        default_factory=list, description='Mixes as text, unit table, or { name = "...", units = "...", weight = 1 }'
+        default_factory=list,
+        description='Mixes as text, unit table, or { name = "...", units = "...", weight = 1 }',
     )
     budget: Budget | None = Field(default=None, description="Further mixes: all within a budget")
 
@@ -188,7 +193,9 @@ class SweepFile(FrozenModel):
     """A sweep as read; the mixes and the grid are worked out by the planner."""
 
     sweep: SweepSettings
-    scenario: dict[str, Any] = Field(default_factory=dict, description="Whatever a scenario may hold, shared by all matchups")
+    scenario: dict[str, Any] = Field(
+        default_factory=dict, description="Whatever a scenario may hold, shared by all matchups"
+    )
     attacker: SweepSide
     defender: SweepSide
     grid: dict[str, list[Any]] = Field(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["Ruleset", "ScenarioModel", "Tallies", "contiguous"]
 
@@ -72,7 +74,7 @@ class Ruleset:
     tally : callable
         ``tally(arrays, keys, segments, parallel) -> (tallies, status, where)``.
     record : callable
-        ``record(arrays, keys, row, first, count) -> dict`` of per-battle arrays.
+        ``record(arrays, keys, row, first, count) -> (dict of per-battle arrays, tallies, status, where)``.
     replay : callable
         ``replay(scenario, arrays, key, battle, script) -> Replay``.
     swing_bound : callable
@@ -95,13 +97,15 @@ class Ruleset:
     check_editions: Callable[[Mapping[str, Any], str], Any]
     encode: Callable[[Sequence[Any]], Any]
     tally: Callable[..., tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]]
-    record: Callable[..., dict[str, npt.NDArray[Any]]]
+    record: Callable[..., tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]]
     replay: Callable[..., Any]
     swing_bound: Callable[[Any], npt.NDArray[np.int64]]
     default_sweep: Mapping[str, Any]
 
 
-def contiguous(array: npt.ArrayLike, dtype: npt.DTypeLike, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
+def contiguous(
+    array: npt.ArrayLike, dtype: npt.DTypeLike, shape: tuple[int | None, ...], name: str
+) -> npt.NDArray[Any]:
     """Return `array` C-contiguous, writable and of exactly this dtype, or say what is wrong with it.
 
     A read-only, strided or wider array would silently compile another specialisation of a kernel.

@@ -14,7 +14,9 @@ _ENTRY = re.compile(r"^(?:(?P<count>[+-]?\d+)\s*[x×*]?\s*)?(?P<name>[^\W\d][\w 
 _DIGITS = 9
 
 
-def unit_name(word: object, units: Sequence[str], aliases: Mapping[str, str], *, field: str = "", source: str = "") -> str:
+def unit_name(
+    word: object, units: Sequence[str], aliases: Mapping[str, str], *, field: str = "", source: str = ""
+) -> str:
     """Return the canonical name of a unit.
 
     Parameters
@@ -83,7 +85,9 @@ def parse_units(value: object, units: Sequence[str], aliases: Mapping[str, str],
             raise ScenarioError(f"the count of {name} must be a whole number, got {shown(count)}")
         total = counts.get(name, 0) + count
         if count < 0 or total > most:
-            raise ScenarioError(f"the count of {name} must be 0 to {most:,}, got {shown(count if count < 0 else total)}")
+            raise ScenarioError(
+                f"the count of {name} must be 0 to {most:,}, got {shown(count if count < 0 else total)}"
+            )
         counts[name] = total
     return {unit: counts[unit] for unit in units if counts.get(unit)}
 

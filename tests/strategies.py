@@ -11,6 +11,7 @@ AIRCRAFT = ("fighter", "tactical_bomber", "bomber")
 GLOBAL_ONLY = {"mech_infantry", "tactical_bomber"}
 EDITIONS = ("spring1942", "aa50", "1942_2nd", "revised", "global40_2nd")
 AAA_EDITIONS = ("1942_2nd", "global40_2nd")
+TECHNOLOGY_EDITIONS = ("aa50", "revised", "global40_2nd")
 TECHNOLOGIES = (
     "jet_fighters",
     "heavy_bombers",
@@ -64,35 +65,47 @@ switches = st.fixed_dictionaries(
 
 
 @st.composite
+def attackers(draw: st.DrawFn, edition: str, most: int) -> dict[str, Any]:
+    """The attacker's side; each option is often left out, so that plain battles stay frequent."""
+    units = fighting_units(edition)
+    side: dict[str, Any] = {"units": draw(unit_counts(units, most))}
+    if draw(st.booleans()):
+        side["loss_order"] = draw(loss_orders(units))
+    if draw(st.booleans()):
+        land = sum(number for unit, number in side["units"].items() if unit in LAND)
+        side["keep_land"] = draw(st.integers(0, min(land, 3)))
+    if draw(st.booleans()):
+        side["retreat"] = draw(retreats)
+    return side
+
+
+@st.composite
+def defenders(draw: st.DrawFn, edition: str, most: int) -> dict[str, Any]:
+    """The defender's side of a scenario, at times with guns or a complex, at times with nothing else."""
+    units = fighting_units(edition)
+    side: dict[str, Any] = {"units": draw(unit_counts(units, most))}
+    if draw(st.booleans()):
+        side["loss_order"] = draw(loss_orders(("aa_gun", *units) if edition in AAA_EDITIONS else units))
+    if draw(st.integers(0, 9)) == 0:
+        side["units"] = {"aa_gun": draw(st.integers(1, 3))}
+    elif draw(st.booleans()):
+        side["units"]["aa_gun"] = draw(st.integers(1, 3))
+    if draw(st.integers(0, 3)) == 0:
+        side["units"]["industrial_complex"] = 1
+    return side
+
+
+@st.composite
 def land_scenarios(draw: st.DrawFn, most: int = 5, editions: tuple[str, ...] = EDITIONS) -> dict[str, Any]:
     """Land battles over all editions, options and policies, with at most `most` units of a type."""
     edition = draw(st.sampled_from(editions))
-    units = fighting_units(edition)
-    attacker: dict[str, Any] = {"units": draw(unit_counts(units, most))}
-    defender: dict[str, Any] = {"units": draw(unit_counts(units, most))}
     scenario: dict[str, Any] = {
         "ruleset": "general_combat",
         "edition": edition,
         "terrain": "land",
-        "attacker": attacker,
-        "defender": defender,
+        "attacker": draw(attackers(edition, most)),
+        "defender": draw(defenders(edition, most)),
     }
-    # Each option is often left out, so that plain battles stay frequent.
-    if draw(st.booleans()):
-        attacker["loss_order"] = draw(loss_orders(units))
-    if draw(st.booleans()):
-        defender["loss_order"] = draw(loss_orders(("aa_gun", *units) if edition in AAA_EDITIONS else units))
-    if draw(st.booleans()):
-        land = sum(number for unit, number in attacker["units"].items() if unit in LAND)
-        attacker["keep_land"] = draw(st.integers(0, min(land, 3)))
-    if draw(st.booleans()):
-        attacker["retreat"] = draw(retreats)
-    if draw(st.booleans()):
-        defender["units"]["aa_gun"] = draw(st.integers(1, 3))
-    if draw(st.integers(0, 9)) == 0:
-        defender["units"] = {"aa_gun": draw(st.integers(1, 3))}
-    if draw(st.integers(0, 3)) == 0:
-        defender["units"]["industrial_complex"] = 1
     if draw(st.integers(0, 2)) == 0:
         scenario["cycle_limit"] = draw(st.integers(0, 4))
     if draw(st.integers(0, 2)) == 0:
@@ -101,8 +114,8 @@ def land_scenarios(draw: st.DrawFn, most: int = 5, editions: tuple[str, ...] = E
         scenario["switches"] = draw(switches)
     if draw(st.booleans()):
         scenario["territory"] = {"value": draw(st.integers(0, 12))}
-    if edition not in {"spring1942", "1942_2nd"} and draw(st.booleans()):
+    if edition in TECHNOLOGY_EDITIONS and draw(st.booleans()):
         known = st.lists(st.sampled_from(TECHNOLOGIES), unique=True, min_size=1, max_size=4)
-        attacker["technologies"] = draw(known)
-        defender["technologies"] = draw(known)
+        scenario["attacker"]["technologies"] = draw(known)
+        scenario["defender"]["technologies"] = draw(known)
     return scenario

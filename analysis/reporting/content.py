@@ -50,12 +50,6 @@ _SURVIVOR_CARDS: Final = 6
 _MOST_FAILURES: Final = 200
 _MOST_SWEEP_LETTERS: Final = 100_000
 
-_KIND_TITLES: Final = {
-    "balance": "Balance", "strongest": "Strongest", "weakest": "Weakest", "one_sided": "Most one-sided",
-    "closest": "Closest", "efficiency": "Cost efficiency", "grid": "Effect of the grid",
-    "undecided": "Undecided battles", "failed": "Failed matchups",
-}  # fmt: skip
-
 
 def page_content(summary: Summary) -> dict[str, Any]:
     """Collect everything that the page shows.
@@ -77,7 +71,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
         "tiles": _tiles(summary),
         "findings": [
             {
-                "title": _KIND_TITLES[finding.kind],
+                "title": finding.title,
                 "kind": finding.kind,
                 "pieces": [(clean(piece.text), piece.is_name) for piece in finding.pieces],
             }
@@ -362,8 +356,8 @@ def _mix_row(summary: Summary, row: Mapping[Any, Any]) -> dict[str, Any]:
         "lost": _figure(row["cost_lost_mean"], figure_text(row["cost_lost_mean"])),
         "destroyed": _figure(row["enemy_cost_lost_mean"], figure_text(row["enemy_cost_lost_mean"])),
         "efficiency": efficiency,
-        "opponents": _figure(float(row["n_opponents"]), count_text(int(row["n_opponents"]))),
-        "failed": int(row["n_failed"]),
+        "opponents": plural(int(row["n_opponents"]), "opponent", "opponents")
+        + (f", {count_text(int(row['n_failed']))} failed" if row["n_failed"] else ""),
     }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["heat_map", "isolated", "swing_chart"]
 
 _LONG_LABEL: Final = 30
-_SHORT_LABEL: Final = 14
+_SHORT_LABEL: Final = 19
 _HOVER_LABEL: Final = 70
 _MOST_WRITTEN: Final = 16
 """Columns up to which the share is written into every cell."""
@@ -189,7 +189,7 @@ def swing_chart(table: pd.DataFrame, side: str) -> dict[str, Any]:
     figure.update_layout(
         xaxis={"zeroline": True, "fixedrange": True, "title": {"text": "swing", "standoff": 8}, "automargin": True},
         yaxis={
-            "type": "category", "autorange": "reversed", "tickvals": categories, "ticks": "", "automargin": True,
+            "type": "category", "range": [len(names) - 0.4, -0.6], "tickvals": categories, "ticks": "", "automargin": True,
             "fixedrange": True, "showgrid": False, "tickfont": {"size": 12},
         },
         margin={"l": 8, "r": 16, "t": 8, "b": 36},

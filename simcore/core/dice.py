@@ -10,14 +10,16 @@ All thresholds are computed with Python integers, so they are the same on every 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from simcore.core.jit import kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["MAX_DICE", "MAX_SIDES", "MIN_SIDES", "DiceTable", "build_dice_table", "draw_hits", "hit_bounds"]
 
@@ -56,7 +58,7 @@ class DiceTable(NamedTuple):
 
 
 @kernel
-def draw_hits(word, row, bounds, offset, guide):  # type: ignore[no-untyped-def]
+def draw_hits(word, row, bounds, offset, guide):
     """Return the number of hits of the pool in `row` for one random word.
 
     Parameters

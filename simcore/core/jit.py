@@ -160,11 +160,9 @@ def prune_cache() -> list[Path]:
 
 def kernel(function: _F) -> _F:
     """Compile a rule step or helper: cached, without the GIL, strict floating point, no hidden raises."""
-    compiled: _F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return compiled
+    return _NUMBA.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 def driver(function: _F) -> _F:
     """Compile a parallel driver: like `kernel`, with one ``prange`` whose body is one call."""
-    compiled: _F = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)
-    return compiled
+    return _NUMBA.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)  # type: ignore[no-any-return]

@@ -22,15 +22,22 @@ TAG_CYCLE_SHIFT = 12
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)
-_W0 = np.uint64(0x9E3779B9)
-_W1 = np.uint64(0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
-_ROUNDS = 10
+_CYCLE = np.uint64(TAG_CYCLE_SHIFT)
+_W0_TIMES = tuple(np.uint64(r * 0x9E3779B9 & 0xFFFFFFFF) for r in range(10))
+_W1_TIMES = tuple(np.uint64(r * 0xBB67AE85 & 0xFFFFFFFF) for r in range(10))
 
 
 @kernel
-def philox4x32(c0, c1, c2, c3, k0, k1):  # type: ignore[no-untyped-def]
+def _round(c0, c1, c2, c3, k0, k1):
+    p0 = _M0 * c0
+    p1 = _M1 * c2
+    return (p1 >> _32) ^ c1 ^ k0, p1 & _LOW, (p0 >> _32) ^ c3 ^ k1, p0 & _LOW
+
+
+@kernel
+def philox4x32(c0, c1, c2, c3, k0, k1):
     """Return the four 32-bit words of one counter block (each held in a uint64).
 
     Parameters
@@ -43,20 +50,22 @@ def philox4x32(c0, c1, c2, c3, k0, k1):  # type: ignore[no-untyped-def]
     tuple of four uint64
         Output words, each below 2**32.
     """
-    for _ in range(_ROUNDS):
-        p0 = _M0 * c0
-        p1 = _M1 * c2
-        c0 = (p1 >> _32) ^ c1 ^ k0
-        c1 = p1 & _LOW
-        c2 = (p0 >> _32) ^ c3 ^ k1
-        c3 = p0 & _LOW
-        k0 = (k0 + _W0) & _LOW
-        k1 = (k1 + _W1) & _LOW
+    # Written out: a loop over the rounds would keep the loop over lanes from becoming vector code.
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[1]) & _LOW, (k1 + _W1_TIMES[1]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[2]) & _LOW, (k1 + _W1_TIMES[2]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[3]) & _LOW, (k1 + _W1_TIMES[3]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[4]) & _LOW, (k1 + _W1_TIMES[4]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[5]) & _LOW, (k1 + _W1_TIMES[5]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[6]) & _LOW, (k1 + _W1_TIMES[6]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[7]) & _LOW, (k1 + _W1_TIMES[7]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[8]) & _LOW, (k1 + _W1_TIMES[8]) & _LOW)
+    c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[9]) & _LOW, (k1 + _W1_TIMES[9]) & _LOW)
     return c0, c1, c2, c3
 
 
 @kernel
-def word64(tag, battle, k0, k1):  # type: ignore[no-untyped-def]
+def word64(tag, battle, k0, k1):
     """Return the 64-bit word of one draw.
 
     Parameters
@@ -77,34 +86,47 @@ def word64(tag, battle, k0, k1):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_words(words, row, battles, n, tag, k0, k1):  # type: ignore[no-untyped-def]
-    """Fill ``words[row, :n]`` with the words of one draw point for `n` battles.
+def fill_words(words, battles, cycles, start, stop, point, k0, k1):
+    """Fill ``words[start:stop]`` with the words of one draw point in many battles.
 
     The loop has no branch and no dependence between lanes, so the compiler turns it into vector code:
     this is where most of the sampler's speed comes from.
 
     Parameters
     ----------
-    words : uint64 (draw points, lanes)
+    words : uint64 (lanes,)
         Output.
-    row : int64
-        Row to fill.
     battles : uint64 (lanes,)
         Battle numbers of the lanes.
-    n : int64
-        Lanes in use.
-    tag : uint64
-        Address shared by all lanes.
+    cycles : int64 (lanes,)
+        Cycle that each lane's battle is in.
+    start, stop : int64
+        Lanes to fill.
+    point : int64
+        The draw point within a cycle: ``draw_tag(0, step, side, group)``.
     k0, k1 : uint64
         Key words.
     """
-    for i in range(n):
-        x0, x1, _, _ = philox4x32(np.uint64(0), tag, battles[i] & _LOW, battles[i] >> _32, k0, k1)
-        words[row, i] = x0 | (x1 << _32)
+    low = np.uint64(point)
+    for i in range(start, stop):
+        # The rounds stand here once more: a function of this size would be called rather than inlined, and a
+        # loop with a call in it does not become vector code.
+        tag = (np.uint64(cycles[i]) << _CYCLE) | low
+        c0, c1, c2, c3 = _round(np.uint64(0), tag, battles[i] & _LOW, battles[i] >> _32, k0, k1)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[1]) & _LOW, (k1 + _W1_TIMES[1]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[2]) & _LOW, (k1 + _W1_TIMES[2]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[3]) & _LOW, (k1 + _W1_TIMES[3]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[4]) & _LOW, (k1 + _W1_TIMES[4]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[5]) & _LOW, (k1 + _W1_TIMES[5]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[6]) & _LOW, (k1 + _W1_TIMES[6]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[7]) & _LOW, (k1 + _W1_TIMES[7]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[8]) & _LOW, (k1 + _W1_TIMES[8]) & _LOW)
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[9]) & _LOW, (k1 + _W1_TIMES[9]) & _LOW)
+        words[i] = c0 | (c1 << _32)
 
 
 @kernel
-def draw_tag(cycle, step, side, group):  # type: ignore[no-untyped-def]
+def draw_tag(cycle, step, side, group):
     """Return the address of a draw point within a battle.
 
     Parameters

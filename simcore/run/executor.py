@@ -33,8 +33,6 @@ class Job:
         Parsed scenario of each matchup that could be parsed.
     errors : mapping of int to str
         Why the other matchups failed.
-    n_accumulators : int
-        Length K of a tally.
     battles : int
         Battles of each matchup, all parts together.
     seed : int
@@ -47,7 +45,6 @@ class Job:
     segments: npt.NDArray[np.int64]
     scenarios: Mapping[int, Any]
     errors: Mapping[int, str]
-    n_accumulators: int
     battles: int
     seed: int
     pairing: str
@@ -92,12 +89,16 @@ def resolve_part(job: Job, threads: int | None = None) -> PartRows:
     errors.update({numbers[kept[row]]: str(problem) for row, problem in too_large.items()})
     row_of = {numbers[row]: position for position, row in enumerate(kept) if position not in too_large}
 
+    counted = encoded.ruleset.accumulators.index("battles")
     rows = np.array([row_of.get(int(number), -1) for number in job.segments[:, 0]], dtype=np.int64)
-    tallies = np.zeros((len(rows), job.n_accumulators), dtype=np.int64)
+    tallies = np.zeros((len(rows), len(encoded.ruleset.accumulators)), dtype=np.int64)
 
     def tally(wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
         asked = np.column_stack((rows[wanted], job.segments[wanted, 2:]))
-        return api.tally(encoded, asked, seed=job.seed, pairing=job.pairing, threads=threads)
+        found = api.tally(encoded, asked, seed=job.seed, pairing=job.pairing, threads=threads)
+        if not np.array_equal(found[:, counted], asked[:, 2]):
+            raise KernelStatusError("internal error: the number of battles counted is not that of battles asked for")
+        return found
 
     good = rows >= 0
     if good.any():

@@ -239,8 +239,6 @@ class BudgetRange:
         int16 (n, T)
             Counts by the types of this budget.
         """
-        rows = (
-            row for row in list_mixes(self.prices, self.low, self.high, self.most) if row not in self.written
-        )
+        rows = (row for row in list_mixes(self.prices, self.low, self.high, self.most) if row not in self.written)
         flat = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int16)
         return flat.reshape(-1, len(self.units))

@@ -297,9 +297,7 @@ def _check_plain(value: object, field: str, source: str) -> None:
     """Refuse what JSON cannot hold: the manifest keeps the sweep, and names are digests of JSON."""
     entries: list[tuple[object, str]] = []
     if isinstance(value, Mapping):
-        entries = [(key, field) for key in value] + [
-            (entry, f"{field}.{key}") for key, entry in value.items()
-        ]
+        entries = [(key, field) for key in value] + [(entry, f"{field}.{key}") for key, entry in value.items()]
     elif isinstance(value, (list, tuple)):
         entries = [(entry, f"{field}[{i}]") for i, entry in enumerate(value)]
     elif not _is_plain(value):
@@ -339,22 +337,16 @@ def _check_field(model: type[Any] | None, value: object, field: str, path: str, 
     _check_fields(model, value, field, path, source)
 
 
-def _find_field(
-    model: type[Any], name: str, field: str, path: str, source: str
-) -> tuple[Any, type[Any] | None]:
+def _find_field(model: type[Any], name: str, field: str, path: str, source: str) -> tuple[Any, type[Any] | None]:
     """Return the type of a field of a scenario, and its model when it is a table; refuse unknown fields."""
     if path in _ELSEWHERE:
         raise ScenarioError(f"give this as {_ELSEWHERE[path]}", field=field, source=source)
     fields = {
-        key: entry
-        for key, entry in model.model_fields.items()
-        if not (entry.json_schema_extra or {}).get("internal")
+        key: entry for key, entry in model.model_fields.items() if not (entry.json_schema_extra or {}).get("internal")
     }
     if name not in fields:
         known = ", ".join(sorted(fields))
-        raise ScenarioError(
-            f"unknown field{suggestion(name, fields)}; allowed: {known}", field=field, source=source
-        )
+        raise ScenarioError(f"unknown field{suggestion(name, fields)}; allowed: {known}", field=field, source=source)
     kind = fields[name].annotation
     return kind, kind if hasattr(kind, "model_fields") else None
 
@@ -393,9 +385,7 @@ class _EditionAt:
         """Check the units of one side against a single enemy."""
         other = {self.probe: 1}
         return load_scenario(
-            _with_units(self._frame, units, other)
-            if side == "attacker"
-            else _with_units(self._frame, other, units)
+            _with_units(self._frame, units, other) if side == "attacker" else _with_units(self._frame, other, units)
         )
 
     def cost(self, side: str, units: object) -> int | None:
@@ -440,9 +430,7 @@ class _Planner:
             point = GridPoint(values, self.editions[edition].name, attackers, defenders, self.pairs, first)
             points.append(point)
             first += len(point)
-        return Plan(
-            self.sweep, self.ruleset, self.grid, tuple(points), segment_schedule(self.sweep.sweep.battles)
-        )
+        return Plan(self.sweep, self.ruleset, self.grid, tuple(points), segment_schedule(self.sweep.sweep.battles))
 
     def error(self, problem: str, field: str) -> ScenarioError:
         """Return an error at a field of the sweep file."""
@@ -458,17 +446,11 @@ class _Planner:
             if not table.mixes and table.budget is None:
                 raise self.error("needs mixes, a budget or both", side)
         model = self.ruleset.scenario_model
-        options = {
-            key: value
-            for key, value in sweep.scenario.items()
-            if (key, value) != ("ruleset", self.ruleset.id)
-        }
+        options = {key: value for key, value in sweep.scenario.items() if (key, value) != ("ruleset", self.ruleset.id)}
         _check_fields(model, options, "scenario", "", sweep.source)
         edition = sweep.scenario.get("edition", sweep.sweep.edition)
         if sweep.sweep.edition is not None and sweep.sweep.edition != edition:
-            raise self.error(
-                f"differs from sweep.edition; give it once, got {shown(edition)}", "scenario.edition"
-            )
+            raise self.error(f"differs from sweep.edition; give it once, got {shown(edition)}", "scenario.edition")
 
     def _read_grid(self) -> None:
         for key, values in self.sweep.grid.items():
@@ -476,9 +458,7 @@ class _Planner:
             root, _, path = key.partition(".")
             if root not in {"scenario", "edition"} or not path:
                 near = suggestion(root, ("scenario", "edition"))
-                raise self.error(
-                    f'must begin with "scenario." or "edition.", as in "edition.tank.cost"{near}', field
-                )
+                raise self.error(f'must begin with "scenario." or "edition.", as in "edition.tank.cost"{near}', field)
             if root == "scenario":
                 self._check_path(path, field, values)
             if not values:
@@ -524,9 +504,7 @@ class _Planner:
             key = self._edition_key(values)
             if key not in self.editions:
                 try:
-                    self.editions[key] = _EditionAt(
-                        self.sweep, self._edition_values(values), self.ruleset.units
-                    )
+                    self.editions[key] = _EditionAt(self.sweep, self._edition_values(values), self.ruleset.units)
                 except ScenarioError as problem:
                     raise self._placed(problem) from None
 
@@ -608,7 +586,7 @@ class _Planner:
         raise self.error(first.problem if first else "is not possible", field)
 
     def _read_budget_units(self, side: str) -> list[str]:
-        """Return the unit types of a budget in table order; each must exist in at least one of the editions."""
+        """Return the unit types of a budget in table order; each must exist in one of the editions."""
         budget = self.sides[side].budget
         found: list[str] = []
         for i, word in enumerate(() if budget is None else budget.units):
@@ -685,8 +663,7 @@ class _Planner:
     def _list_mixes(self, side: str, edition: str) -> Mixes:
         found = self.editions[edition]
         listed = [
-            Mix(mix.name, mix.text, mix.counts, mix.weight, found.cost(side, mix.counts))
-            for mix in self.listed[side]
+            Mix(mix.name, mix.text, mix.counts, mix.weight, found.cost(side, mix.counts)) for mix in self.listed[side]
         ]
         return Mixes(listed, self._budget_at(side, edition))
 
@@ -699,21 +676,15 @@ class _Planner:
             counts = [self._count(side, key) for side in _SIDES]
             for side, number in zip(_SIDES, counts, strict=True):
                 if not number:
-                    at = ", ".join(
-                        f"{name} = {shown(value)}" for name, value in zip(self.grid, values, strict=True)
-                    )
+                    at = ", ".join(f"{name} = {shown(value)}" for name, value in zip(self.grid, values, strict=True))
                     place = f" at {at}" if at else ""
-                    raise self.error(
-                        f"no mix is affordable{place}; raise cost, slack or max_units", f"{side}.budget"
-                    )
+                    raise self.error(f"no mix is affordable{place}; raise cost, slack or max_units", f"{side}.budget")
             self._check_positions(counts)
             matchups += counts[0] * counts[1] if isinstance(pairs, str) else len(pairs)
             rows += sum(counts)
         for number, what in ((matchups, "matchups"), (rows, "unit mixes at all grid points together")):
             if number > MAX_MATCHUPS:
-                raise self.error(
-                    f"asks for {number:,} {what}; at most {MAX_MATCHUPS:,} are possible", "sweep"
-                )
+                raise self.error(f"asks for {number:,} {what}; at most {MAX_MATCHUPS:,} are possible", "sweep")
 
     def _check_positions(self, counts: Sequence[int]) -> None:
         for i, pair in enumerate(self.pairs or ()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["BarProgress", "LineProgress", "Progress", "Silent", "amount", "choose_progress", "duration"]
 
 _LINE_EVERY_S: Final = 60.0
+_WINDOW_S: Final = 30.0
 _MILLION: Final = 1_000_000
 _THOUSAND: Final = 1_000
 _MINUTE: Final = 60
@@ -106,7 +108,10 @@ class Silent:
 
 
 class _Meter:
-    """Counts battles and estimates speed and time left from those computed in this run."""
+    """Counts battles and estimates speed and time left from what was computed lately.
+
+    Only the last half minute counts: the first part may have waited for the compiler.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -114,22 +119,28 @@ class _Meter:
         self.total = 0
         self.done = 0
         self._new = 0
-        self._began = 0.0
+        self._recent: deque[tuple[float, int]] = deque()
 
     def start(self, name: str, total: int) -> None:
         self.name, self.total, self.done, self._new = name, total, 0, 0
-        self._began = self._clock()
+        self._recent = deque([(self._clock(), 0)])
 
     def count(self, battles: int, *, is_new: bool) -> None:
         self.done += battles
-        self._new += battles if is_new else 0
+        if not is_new:
+            return
+        self._new += battles
+        now = self._clock()
+        self._recent.append((now, self._new))
+        while len(self._recent) > 2 and self._recent[0][0] < now - _WINDOW_S:  # noqa: PLR2004 - a span has two ends
+            self._recent.popleft()
 
     def text(self) -> str:
         """Return speed and time left, empty before the first battle was computed."""
-        elapsed = self._clock() - self._began
-        if not self._new or elapsed <= 0:
+        (then, before), (now, new) = self._recent[0], self._recent[-1]
+        if new == before or now <= then:
             return ""
-        speed = self._new / elapsed
+        speed = (new - before) / (now - then)
         return f"{amount(speed)} battles/s, {duration((self.total - self.done) / speed)} left"
 
 
@@ -163,9 +174,7 @@ class LineProgress:
         self._next = self._clock() + _LINE_EVERY_S
         meter = self._meter
         share = f"{100 * meter.done / meter.total:.1f} % of {amount(meter.total)} battles"
-        self._stream.write(
-            ", ".join(part for part in (f"{meter.name}: {share}", meter.text()) if part) + "\n"
-        )
+        self._stream.write(", ".join(part for part in (f"{meter.name}: {share}", meter.text()) if part) + "\n")
         self._stream.flush()
 
     def stop(self) -> None:

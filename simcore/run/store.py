@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from simcore.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -121,9 +121,7 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
             "first": pa.array(rows.segments[:, 2]),
             "battles": pa.array(rows.segments[:, 3]),
             "tally": pa.ListArray.from_arrays(pa.array(offsets), values),
-            "error": pa.array(
-                [rows.errors.get(int(matchup), "") for matchup in rows.segments[:, 0]], pa.string()
-            ),
+            "error": pa.array([rows.errors.get(int(matchup), "") for matchup in rows.segments[:, 0]], pa.string()),
         }
     )
     table = table.replace_schema_metadata(
@@ -220,9 +218,7 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.close()
-            raise StoreError(
-                f"{self.folder}: another run is writing to this folder; wait for it or stop it"
-            ) from None
+            raise StoreError(f"{self.folder}: another run is writing to this folder; wait for it or stop it") from None
         except OSError as problem:
             lock.close()
             raise StoreError(f"{path}: cannot lock: {problem.strerror}") from problem
@@ -396,8 +392,17 @@ class Store:
             if name.removesuffix(".parquet") not in names or not name.endswith(".parquet"):
                 self.reports.append(f"{self._parts / name}: not a part of this sweep; left alone, not used")
 
-    def remove_parts(self) -> None:
-        """Remove all parts, so that everything is computed anew."""
-        with readable(self._parts, "remove"):
-            for path in self._parts.glob("*.parquet"):
-                path.unlink()
+    def remove(self, folder: str, names: Iterable[str]) -> None:
+        """Remove the parts, and files beside them, so that everything is made anew.
+
+        Parameters
+        ----------
+        folder : str
+            Folder whose Parquet files go.
+        names : iterable of str
+            Further files.
+        """
+        inner = self.folder / folder
+        for path in [*inner.glob("*.parquet"), *(self.folder / name for name in names)]:
+            with readable(path, "remove"):
+                path.unlink(missing_ok=True)

@@ -105,6 +105,7 @@ class _Writer:
     """Collects rows and writes a row group whenever enough are together."""
 
     def __init__(self, file: _Sink, schema: pa.Schema) -> None:
+        self._file = file
         self._schema = schema
         self._columns: list[list[Any]] = [[] for _ in schema]
         self._writer = pq.ParquetWriter(file, schema, compression="zstd")
@@ -116,9 +117,7 @@ class _Writer:
             self._flush()
 
     def _flush(self) -> None:
-        arrays = [
-            pa.array(column, kind.type) for column, kind in zip(self._columns, self._schema, strict=True)
-        ]
+        arrays = [pa.array(column, kind.type) for column, kind in zip(self._columns, self._schema, strict=True)]
         self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
         self._columns = [[] for _ in self._schema]
 
@@ -126,6 +125,14 @@ class _Writer:
         if self._columns[0]:
             self._flush()
         self._writer.close()
+
+    def abandon(self) -> None:
+        """Give up: nothing more reaches the disk, and nothing is left for the garbage collector to close."""
+        self._file.abandon()
+        try:
+            self._writer.close()
+        except (pa.ArrowException, OSError):
+            self._writer.is_open = False
 
 
 def _grid_type(values: Iterable[Any]) -> tuple[pa.DataType, bool]:
@@ -158,9 +165,7 @@ class _MixSums:
     worst: tuple[int, str] | None = None
     best: tuple[int, str] | None = None
 
-    def add(
-        self, *, weight: int, opponent: str, battles: int, wins: int, swing: int, lost: int, enemy: int
-    ) -> None:
+    def add(self, *, weight: int, opponent: str, battles: int, wins: int, swing: int, lost: int, enemy: int) -> None:
         self.opponents += 1
         self.battles += battles
         self.weight += weight
@@ -253,9 +258,7 @@ def writing_tables(store: Store, plan: Plan) -> Iterator[Tables]:
             yield tables
             tables.finish()
         except BaseException:
-            for sink in sinks.values():
-                sink.abandon()
-            tables.close()
+            tables.abandon()
             raise
 
 
@@ -285,6 +288,7 @@ class Tables:
         self._matchups = _Writer(sinks["matchups"], self._matchup_schema())
         self._survivors = _Writer(sinks["survivors"], self._survivor_schema())
         self._mixes = _Writer(sinks["mixes"], self._mix_schema())
+        self._writers = (self._matchups, self._survivors, self._mixes)
         self._points = iter(plan.points)
         self._sums = _PointSums(next(self._points))
 
@@ -293,12 +297,13 @@ class Tables:
         self._write_mixes(self._sums)
         for point in self._points:
             self._write_mixes(_PointSums(point))
-        self.close()
-
-    def close(self) -> None:
-        """Close the files without adding anything."""
-        for writer in (self._matchups, self._survivors, self._mixes):
+        for writer in self._writers:
             writer.close()
+
+    def abandon(self) -> None:
+        """Give up the tables; the files are left to whoever opened them."""
+        for writer in self._writers:
+            writer.abandon()
 
     def _grid_fields(self) -> list[tuple[str, pa.DataType]]:
         return [(f"grid.{key}", kind) for key, (kind, _) in zip(self._plan.grid, self._grid, strict=True)]

@@ -154,7 +154,9 @@ def _survivors(columns: dict[str, Any]) -> pa.Table:
         for side in ("attacker", "defender"):
             for part in columns[f"{side}_units"][number].split(", "):
                 start, unit = part.split(" ")
-                rows.append((number, side, unit, "all", int(columns["battles"][number]), int(start), int(start) / 2))
+                rows.append(
+                    (number, side, unit, "all", int(columns["battles"][number]), int(start), int(start) / 2)
+                )
     names = ("matchup", "side", "unit", "outcome", "battles", "start", "mean")
     types = (pa.int32(), pa.string(), pa.string(), pa.string(), pa.int64(), pa.int32(), pa.float64())
     return pa.table(
@@ -170,7 +172,7 @@ def some_mixes(number: int, seed: int) -> list[Mix]:
     rng = np.random.default_rng(seed)
     found: dict[str, Mix] = {}
     while len(found) < number:
-        left, counts = 30 + int(rng.integers(0, 3 + number // 60)), dict.fromkeys(UNITS, 0)
+        left, counts = 30 + int(rng.integers(0, 3 + number // 10)), dict.fromkeys(UNITS, 0)
         while left >= COST["infantry"]:
             unit = str(rng.choice([name for name in UNITS if COST[name] <= left]))
             counts[unit] += 1

@@ -13,13 +13,21 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
 GOOD_SCENARIO = '[attacker]\nunits = "3 infantry"\n[defender]\nunits = "2 infantry"\n'
-GOOD_SWEEP = '[sweep]\nname = "s"\nbattles = 100\n[attacker]\nmixes = ["3 infantry"]\n[defender]\nmixes = ["2 infantry"]\n'
+GOOD_SWEEP = """
+[sweep]
+name = "s"
+battles = 100
+[attacker]
+mixes = ["3 infantry"]
+[defender]
+mixes = ["2 infantry"]
+"""
 
 BAD_UNITS = [
     ("3 infantri", r'attacker\.units: unknown unit "infantri" \(did you mean "infantry"\?\)'),
     ("-3 infantry", r"attacker\.units: .*-3"),
     ("2001 infantry", r"attacker\.units.*2,?000"),
-    ("99999999999999999999999999 infantry", r"attacker\.units.*2,?000"),
+    ("99999999999999999999999999 infantry", r"attacker\.units: .*too large"),
     ("infantry infantry", r"attacker\.units: "),
     ("3.5 infantry", r"attacker\.units: "),
     ("3 infantry;", r"attacker\.units: "),
@@ -55,7 +63,8 @@ BAD_VALUES = [
     ("defender.retreat = { after_cycles = 2 }", r"defender\.retreat: "),
     ("attacker.technologies = ['jets']", r"attacker\.technologies"),
     ("attacker.technologies = ['jet_fighters']", r"attacker\.technologies: .*spring1942"),
-    ("attacker.retreat = { possible = false, after_cycles = 2 }", r"attacker\.retreat"),
+    ("attacker.retreat = { when_win_chance_below = 0.5 }", r"attacker\.retreat: .*exact solver"),
+    ("attacker.keep_land = 4", r"attacker\.keep_land: .*4"),
     ("attacker.units = 3", r"attacker\.units: "),
     ("attacker.units = { infantry = -3 }", r"attacker\.units.*-3"),
     ("attacker.units = { infantry = 2.5 }", r"attacker\.units.*2\.5"),
@@ -132,8 +141,8 @@ class TestFiles:
         (["3 inf", "2 inf", "--seed", str(2**64)], "seed"),
         (["3 inf", "2 inf", "--threads", "0"], "threads"),
         (["3 inf", "2 inf", "--threads", "100000"], "threads"),
-        (["3 inf", "2 inf", "--pairing", "matchp"], 'did you mean "matchup"'),
-        (["3 inf", "2 inf", "--method", "simulte"], 'did you mean "simulate"'),
+        (["3 inf", "2 inf", "--pairing", "matchp"], "'matchup'"),
+        (["3 inf", "2 inf", "--method", "simulte"], "'simulate'"),
         (["3 inf", "2 inf", "--edition", "spring1943"], 'did you mean "spring1942"'),
         (["3 inf", "2 inf", "--ruleset", "general"], "general_combat"),
         (["3 inf", "2 inf", "--edition-file", "nowhere.toml"], "nowhere.toml"),
@@ -165,7 +174,7 @@ def test_options_of_replay(cli: Cli, arguments: list[str], message: str) -> None
 
 
 BAD_SWEEPS = [
-    ("", "sweep = { naem = 's' }", r"sweep\.naem: unknown field"),
+    ("", "sweep = { name = 's', naem = 's' }", r"sweep\.naem: unknown field"),
     ("battles", "sweep.battles = 0", r"sweep\.battles: "),
     ("battles", "sweep.battles = 1e5", r"sweep\.battles: "),
     ("", "sweep.seed = -1", r"sweep\.seed: "),
@@ -197,7 +206,6 @@ BAD_SWEEPS = [
         "attacker.budget = { units = ['tank'], cost = 30, max_units = 0 }",
         r"attacker\.budget\.max_units",
     ),
-    ("attacker", "attacker.budget = { units = ['tank'], cost = 30 }", r"attacker\.budget\.max_units"),
     ("attacker", "", r"attacker"),
     ("", "grid = { 'edition.tonk.cost' = [5] }", r"grid.*tonk"),
     ("", "grid = { 'edition.tank.cost' = [] }", r"grid"),
@@ -230,9 +238,10 @@ def test_fields_of_a_sweep(cli: Cli, tmp_path: Path, without: str, line: str, me
 
 def test_a_sweep_too_large_to_hold_is_refused(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
-    budget = 'budget = { units = ["infantry", "artillery", "tank", "fighter", "bomber"], cost = 4000, slack = 4000, max_units = 2000 }'
+    units = '["infantry", "artillery", "tank", "fighter", "bomber"]'
+    budget = f"budget = {{ units = {units}, cost = 4000, slack = 4000, max_units = 2000 }}"
     path.write_text(f'[sweep]\nname = "huge"\n[attacker]\n{budget}\n[defender]\nmixes = ["1 infantry"]\n')
-    assert re.search(r"attacker\.budget: .*\d", cli("sweep", path, "--out", tmp_path / "out").problem)
+    assert re.search(r"attacker\.budget: .*max_units", cli("sweep", path, "--out", tmp_path / "out").problem)
 
 
 @pytest.mark.parametrize("kind", ["file", "file below"])
@@ -261,7 +270,8 @@ def test_a_folder_without_results(cli: Cli, tmp_path: Path, verb: str) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": 99}', "\0"])
 def test_a_folder_with_a_broken_manifest(cli: Cli, tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
-    for verb in ("resume", "report", "doctor"):
+    # What a newer version made can still be told.
+    for verb in ("resume", "report") if "99" in content else ("resume", "report", "doctor"):
         assert str(tmp_path) in cli(verb, tmp_path).problem
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -50,7 +51,7 @@ def test_the_script(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        env=None,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ COMMAND = [sys.executable, "-c", "from analysis.cli import main; main()"]
 LONG = """
 [sweep]
 name = "long"
-battles = 3_000_000
+battles = 150_000
 [attacker]
 budget = { units = ["infantry", "artillery", "tank", "fighter"], cost = 30, slack = 2, max_units = 10 }
 [defender]

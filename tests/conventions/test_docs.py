@@ -93,8 +93,15 @@ def test_every_page_is_linked_from_the_index() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):
         assert page.name == "index.md" or f"]({page.name})" in index, page.name
-    for page in (ROOT / "docs" / "decisions").glob("*.md"):
-        assert f"](decisions/{page.name})" in index, page.name
+
+
+def test_decisions_are_numbered_and_say_why() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert [page.name[:5] for page in pages] == [f"{number:04}-" for number in range(1, len(pages) + 1)]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith(f"# {int(page.name[:4])}. ")
+        assert {"## Context\n", "## Decision\n"} <= set(re.findall(r"^## .+\n", text, re.MULTILINE))
 
 
 def test_every_verb_and_option_is_described() -> None:

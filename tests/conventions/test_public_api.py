@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,15 @@ def test_no_module_bears_the_name_of_a_verb() -> None:
     assert not verbs & {path.stem for path in MODULES}
 
 
+def test_verbs_stay_functions_when_everything_is_imported() -> None:
+    """Importing a submodule sets its name on the package, which would hide a verb of the same name."""
+    for path in MODULES:
+        importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for package, verbs in VERBS.items():
+        for verb in verbs:
+            assert callable(getattr(sys.modules[package], verb)), verb
+
+
 @pytest.mark.parametrize("path", MODULES, ids=_name)
 def test_modules_list_their_public_names(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -99,7 +110,6 @@ def test_modules_list_their_public_names(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=_name)
 def test_public_functions_say_what_they_take(path: Path) -> None:
-    """A public function with several parameters documents them, unless it is compiled (then its rule is cited)."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for function in _public_functions(tree):
         text = ast.get_docstring(function)

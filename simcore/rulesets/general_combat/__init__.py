@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.enums import Status
-from simcore.rulesets.general_combat.encoding import ACCUMULATORS, OUTCOMES, UNITS, Battles, encode, swing_bound
+from simcore.rulesets.general_combat.encoding import (
+    ACCUMULATORS,
+    OUTCOMES,
+    UNITS,
+    Battles,
+    encode,
+    swing_bound,
+)
 from simcore.rulesets.general_combat.params import (
     DEFAULT_EDITION,
     GeneralCombatScenario,
@@ -21,6 +27,8 @@ from simcore.rulesets.general_combat.params import (
 from simcore.schema import Ruleset, Tallies
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from simcore.core.dice import DiceTable
     from simcore.rulesets.general_combat.story import Replay
 
@@ -46,7 +54,7 @@ def _tally(
     where = np.zeros(n, dtype=np.int64)
     rows = np.zeros((n, 4), dtype=np.int64)
     rows[:, :3] = segments
-    run = kernel.resolve_parallel if parallel else kernel.resolve_serial
+    run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
     run(rows, arrays, _dice_table(arrays.odds.tobytes()), keys, tally, status, where, None, None, None)
     return tally, status, where
 
@@ -75,13 +83,25 @@ def _record(
     no_trace = np.zeros((1, len(kernel.EventField)), dtype=np.int32)
     no_script = np.zeros(1, dtype=np.int64)
     kernel.resolve_serial(
-        segments, arrays, _dice_table(arrays.odds.tobytes()), keys, tally, status, where, records, no_trace, no_script
+        segments,
+        arrays,
+        _dice_table(arrays.odds.tobytes()),
+        keys,
+        tally,
+        status,
+        where,
+        records,
+        no_trace,
+        no_script,
     )
     return records._asdict(), tally, status, where
 
 
 def _replay(
-    scenario: GeneralCombatScenario, key: npt.NDArray[np.uint64], battle: int, script: npt.NDArray[np.int64] | None
+    scenario: GeneralCombatScenario,
+    key: npt.NDArray[np.uint64],
+    battle: int,
+    script: npt.NDArray[np.int64] | None,
 ) -> Replay:
     from simcore.rulesets.general_combat.story import replay  # noqa: PLC0415 - compiles kernels
 

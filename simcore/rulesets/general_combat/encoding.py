@@ -5,7 +5,6 @@ Axes: **M** matchups, **S** sides, **T** unit types, **G** loss groups, **K** ac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +14,8 @@ import numpy.typing as npt
 from simcore.enums import Side
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
 
 __all__ = [
@@ -162,7 +163,12 @@ ACCUMULATORS = (
     "captured.value",
     "captured.guns",
     "captured.complexes",
-    *(f"survivors.{outcome}.{side}.{unit}" for outcome in OUTCOMES for side in ("attacker", "defender") for unit in UNITS),
+    *(
+        f"survivors.{outcome}.{side}.{unit}"
+        for outcome in OUTCOMES
+        for side in ("attacker", "defender")
+        for unit in UNITS
+    ),
 )
 
 
@@ -323,4 +329,5 @@ def swing_bound(battles: Battles) -> npt.NDArray[np.int64]:
         kind = battles.group_type[:, :, group].astype(np.int64)
         cost = np.take_along_axis(battles.cost.astype(np.int64), np.maximum(kind, 0), axis=1)
         sides += np.where(kind >= 0, cost * battles.group_count[:, :, group], 0)
-    return sides.max(axis=1)
+    bound: npt.NDArray[np.int64] = sides.max(axis=1)
+    return bound

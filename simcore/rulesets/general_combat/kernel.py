@@ -1,13 +1,10 @@
 """Sampler of general combat: many battles side by side through the rule steps of `steps.py`.
 
-A chunk of battles is resolved in blocks of `LANES`. The battles of a block fight the same cycle at the same
-time, so a draw point has one address for the whole block and its random words are filled in one vector loop.
-Battles that end are tallied and their lanes closed up. Lane arrays are laid out (quantity, lane): every rule
-step is a loop over neighbouring lanes.
+A chunk of battles is resolved in `LANES` lanes. All lanes pass through the same step at the same time, each in
+its own cycle, so the random words of a draw point are filled in one vector loop. Battles that end are tallied,
+their lanes closed up and, once half of the lanes are free, given to new battles. Lane arrays are laid out
+(quantity, lane): every rule step is a loop over neighbouring lanes.
 """
-
-# numba infers the types of these functions; annotations would be ignored
-# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
@@ -45,7 +42,16 @@ from simcore.rulesets.general_combat.steps import (
     wants_retreat,
 )
 
-__all__ = ["CHUNK", "LANES", "Event", "EventField", "Records", "resolve_chunk", "resolve_parallel", "resolve_serial"]
+__all__ = [
+    "CHUNK",
+    "LANES",
+    "Event",
+    "EventField",
+    "Records",
+    "resolve_chunk",
+    "resolve_parallel",
+    "resolve_serial",
+]
 
 LANES = 256
 CHUNK = 4_096
@@ -97,8 +103,10 @@ _A_BATTLES = int(Accumulator.BATTLES)
 _A_OUTCOMES = int(Accumulator.OUTCOMES)
 _A_CYCLES = int(Accumulator.CYCLES)
 _A_CYCLES_SQ = int(Accumulator.CYCLES_SQ)
-_A_LOST = (int(Accumulator.ATTACKER_LOST), int(Accumulator.DEFENDER_LOST))
-_A_LOST_SQ = (int(Accumulator.ATTACKER_LOST_SQ), int(Accumulator.DEFENDER_LOST_SQ))
+_A_ATTACKER_LOST = int(Accumulator.ATTACKER_LOST)
+_A_ATTACKER_LOST_SQ = int(Accumulator.ATTACKER_LOST_SQ)
+_A_DEFENDER_LOST = int(Accumulator.DEFENDER_LOST)
+_A_DEFENDER_LOST_SQ = int(Accumulator.DEFENDER_LOST_SQ)
 _A_SWING = int(Accumulator.SWING)
 _A_SWING_SQ = int(Accumulator.SWING_SQ)
 _A_CAPTURED = int(Accumulator.CAPTURED)
@@ -194,24 +202,28 @@ def _emit(trace, kind, cycle, step, side, group, dice, odds, hits, sure):
 
 
 @kernel
-def _find_groups(battles, row, side, first, second):
-    """Fill the lane rows of each type's loss groups; returns the number of groups."""
+def _find_groups(battles, row, side, kind, start, cost, first, second):
+    """Copy the loss groups of a side to their lane rows and find those of each type; returns their number."""
     for t in range(_N_TYPES):
         first[side, t] = _NOTHING
         second[side, t] = _NOTHING
     n = 0
     while n < MAX_LOSS_GROUPS and battles.group_type[row, side, n] >= 0:
         t = battles.group_type[row, side, n]
+        g = side * MAX_LOSS_GROUPS + n
+        kind[g] = t
+        start[g] = battles.group_count[row, side, n]
+        cost[g] = battles.cost[row, t]
         if first[side, t] == _NOTHING:
-            first[side, t] = side * MAX_LOSS_GROUPS + n
+            first[side, t] = g
         else:
-            second[side, t] = side * MAX_LOSS_GROUPS + n
+            second[side, t] = g
         n += 1
     return n
 
 
 @kernel
-def _list_slots(battles, row, side, slot_type, slot_form, slot_odds, slot_group):
+def _list_slots(battles, row, side, slot_type, slot_form, slot_odds, slot_group, slot_dice):
     """List the firing groups of a side in ascending group number; returns how many there are."""
     n = 0
     artillery = int(battles.counts[row, side, _ART])
@@ -227,12 +239,14 @@ def _list_slots(battles, row, side, slot_type, slot_form, slot_odds, slot_group)
                 slot_form[side, n] = _UNSUPPORTED if supportable else _PLAIN
                 slot_odds[side, n] = battles.odds_plain[row, side, t]
                 slot_group[side, n] = t
+                slot_dice[side, n] = battles.dice_per_unit[row, side, t]
                 n += 1
             elif form == _SUPPORTED and supportable:
                 slot_type[side, n] = t
                 slot_form[side, n] = _SUPPORTED
                 slot_odds[side, n] = battles.odds_supported[row, side, t]
                 slot_group[side, n] = SUPPORTED_GROUP + t
+                slot_dice[side, n] = battles.dice_per_unit[row, side, t]
                 n += 1
     return n
 
@@ -279,13 +293,10 @@ def _count_dice(alive, n, side, t, form, per_unit, per_artillery, first, second,
 
 
 @kernel
-def _draw(words, dice, n, first_row, table, hits, side):
+def _draw(words, dice, start, stop, first_row, bounds, offset, guide, hits, side):
     """Add the hits of one draw point to `hits` in every lane."""
-    bounds = table.bounds
-    offset = table.offset
-    guide = table.guide
-    for i in range(n):
-        hits[side, i] += draw_hits(words[0, i], first_row + dice[i], bounds, offset, guide)
+    for i in range(start, stop):
+        hits[side, i] += draw_hits(words[i], first_row + dice[i], bounds, offset, guide)
 
 
 @kernel
@@ -305,10 +316,10 @@ def _scripted(script, dice, status, where, s, battle):
 
 
 @kernel
-def _remove(alive, n, start, stop, hits, side):
+def _remove(alive, first_group, last_group, start, stop, hits, side):
     """Remove one unit per hit along the order of loss (GC-4.3.2, GC-4.4.2, GC-4.8.4)."""
-    for j in range(start, stop):
-        for i in range(n):
+    for j in range(first_group, last_group):
+        for i in range(start, stop):
             lost = absorb(alive[j, i], hits[side, i])
             alive[j, i] -= lost
             hits[side, i] -= lost
@@ -325,7 +336,7 @@ def _is_land(t):
 
 
 @kernel
-def _sum_units(battles, row, alive, n, n_groups, totals):
+def _sum_units(kind, alive, n, n_groups, totals):
     """Count what the end tests need: attackers, their land units, defenders in combat, AAA units."""
     for q in range(_AA_GUNS + 1):
         for i in range(n):
@@ -333,127 +344,112 @@ def _sum_units(battles, row, alive, n, n_groups, totals):
     for j in range(n_groups[0]):
         for i in range(n):
             totals[_ATTACKERS, i] += alive[j, i]
-        if _is_land(battles.group_type[row, 0, j]):
+        if _is_land(kind[j]):
             for i in range(n):
                 totals[_LAND, i] += alive[j, i]
-    for j in range(n_groups[1]):
-        q = _AA_GUNS if battles.group_type[row, 1, j] == _AA else _DEFENDERS
+    for j in range(MAX_LOSS_GROUPS, MAX_LOSS_GROUPS + n_groups[1]):
+        q = _AA_GUNS if kind[j] == _AA else _DEFENDERS
         for i in range(n):
-            totals[q, i] += alive[MAX_LOSS_GROUPS + j, i]
+            totals[q, i] += alive[j, i]
 
 
 @kernel
-def _tally(battles, row, alive, i, n_groups, cycle, outcome, acc, records, record):
-    """Add one finished battle to the accumulators (GC-4.7.1 to GC-4.7.4 for what a capture brings)."""
-    rules = battles.rules
-    acc[_A_BATTLES] += 1
-    acc[_A_OUTCOMES + outcome] += 1
-    acc[_A_CYCLES] += cycle
-    acc[_A_CYCLES_SQ] += cycle * cycle
-    swing = np.int64(0)
+def _tally(kind, start, cost, left, outcomes, cycles, n, n_groups, lost, acc):
+    """Add `n` finished battles to the accumulators.
+
+    Sums over lanes are vector loops; only what is counted by outcome is scattered battle by battle.
+    """
+    for side in range(2):
+        for i in range(n):
+            lost[side, i] = 0
+        for g in range(side * MAX_LOSS_GROUPS, side * MAX_LOSS_GROUPS + n_groups[side]):
+            column = _A_SURVIVORS + side * _N_TYPES + kind[g]
+            for i in range(n):
+                lost[side, i] += (start[g] - left[g, i]) * cost[g]
+            for i in range(n):
+                acc[column + outcomes[i] * 2 * _N_TYPES] += left[g, i]
+    total = np.int64(0)
+    total_sq = np.int64(0)
+    for i in range(n):
+        acc[_A_OUTCOMES + outcomes[i]] += 1
+        total += cycles[i]
+        total_sq += cycles[i] * cycles[i]
+    own = np.int64(0)
+    own_sq = np.int64(0)
+    enemy = np.int64(0)
+    enemy_sq = np.int64(0)
+    both = np.int64(0)
+    for i in range(n):
+        a = lost[0, i]
+        b = lost[1, i]
+        own += a
+        own_sq += a * a
+        enemy += b
+        enemy_sq += b * b
+        both += a * b
+    acc[_A_CYCLES] += total
+    acc[_A_CYCLES_SQ] += total_sq
+    acc[_A_ATTACKER_LOST] += own
+    acc[_A_ATTACKER_LOST_SQ] += own_sq
+    acc[_A_DEFENDER_LOST] += enemy
+    acc[_A_DEFENDER_LOST_SQ] += enemy_sq
+    acc[_A_SWING] += enemy - own
+    acc[_A_SWING_SQ] += own_sq + enemy_sq - 2 * both
+
+
+@kernel
+def _record(kind, start, cost, alive, i, n_groups, cycle, outcome, value, records, record):
+    """Write the result of one finished battle."""
+    records.outcome[record] = outcome
+    records.cycles[record] = cycle
+    records.captured_value[record] = value if outcome == _WINS else 0
     for side in range(2):
         lost = np.int64(0)
-        base = _A_SURVIVORS + (outcome * 2 + side) * _N_TYPES
-        for j in range(n_groups[side]):
-            t = np.int64(battles.group_type[row, side, j])
-            left = np.int64(alive[side * MAX_LOSS_GROUPS + j, i])
-            lost += (np.int64(battles.group_count[row, side, j]) - left) * np.int64(battles.cost[row, t])
-            acc[base + t] += left
-            if records is not None:
-                records.survivors[record, side, t] += left
-        acc[_A_LOST[side]] += lost
-        acc[_A_LOST_SQ[side]] += lost * lost
-        swing += lost if side == 1 else -lost
-        if records is not None:
-            records.cost_lost[record, side] = lost
-    acc[_A_SWING] += swing
-    acc[_A_SWING_SQ] += swing * swing
-    value = np.int64(0)
-    if outcome == _WINS:
-        value = rules[row, _TERRITORY_VALUE]
-        acc[_A_CAPTURED] += 1
-        acc[_A_CAPTURED_VALUE] += value
-        acc[_A_CAPTURED_GUNS] += rules[row, _CAPTURABLE_GUNS]
-        acc[_A_CAPTURED_COMPLEXES] += rules[row, _CAPTURABLE_COMPLEXES]
-    if records is not None:
-        records.outcome[record] = outcome
-        records.cycles[record] = cycle
-        records.captured_value[record] = value
+        for j in range(side * MAX_LOSS_GROUPS, side * MAX_LOSS_GROUPS + n_groups[side]):
+            left = np.int64(alive[j, i])
+            lost += (start[j] - left) * cost[j]
+            records.survivors[record, side, kind[j]] += left
+        records.cost_lost[record, side] = lost
 
 
 @kernel
-def _fire_aa(battles, row, table, key, s, numbers, alive, n, n_groups, first, words, dice, hits, status, where, trace, script):
-    """Antiaircraft fire before the first cycle (GC-4.0.1 to GC-4.0.6); returns False when a script stops it.
+def _tally_captures(battles_fought, value, guns, complexes, acc):
+    """Complete the accumulators of a segment: what each capture brings (GC-4.7.1, GC-4.7.3, GC-4.7.4)."""
+    captures = acc[_A_OUTCOMES + _WINS]
+    acc[_A_BATTLES] = battles_fought
+    acc[_A_CAPTURED] = captures
+    acc[_A_CAPTURED_VALUE] = captures * value
+    acc[_A_CAPTURED_GUNS] = captures * guns
+    acc[_A_CAPTURED_COMPLEXES] = captures * complexes
 
-    Draws cycle 0, step `AA_FIRE`, side 1; group = aircraft type, or `AIRCRAFT_GROUP` when the owner picks.
+
+@kernel
+def _plan_aa(kind, start, n_groups, guns, three_per_gun, owner_picks, pools):
+    """Fill `pools` with the antiaircraft dice per aircraft type (GC-4.0.1, GC-4.0.2); returns their number.
+
+    Where dice are short they go to the types in their owner's order of loss. When the owner picks freely,
+    all dice are one pool, held by the first aircraft type.
     """
-    rules = battles.rules
     aircraft = np.int64(0)
     for j in range(n_groups[0]):
-        if _is_aircraft(battles.group_type[row, 0, j]):
-            aircraft += np.int64(battles.group_count[row, 0, j])
-    left = np.int64(aa_dice_total(rules[row, _GUNS], aircraft, rules[row, _AA_THREE_PER_GUN]))
-    if left == 0:
-        return True
-    odds = rules[row, _AA_ODDS]
-    numerator = battles.odds[odds, 0]
-    owner_picks = rules[row, _AA_OWNER_PICKS] != 0
-    pools = np.zeros(_N_TYPES, dtype=np.int64)
-    for j in range(n_groups[0]):  # where dice are short they go to the types in order of loss
-        t = battles.group_type[row, 0, j]
-        if _is_aircraft(t):
-            pools[t] = min(left, np.int64(battles.group_count[row, 0, j]))
-            left -= pools[t]
-    if owner_picks:
-        total = pools.sum()
-        pools[:] = 0
-        pools[_FIGHTER] = total
-    for t in range(_N_TYPES):
-        pool = pools[t]
-        if pool == 0:
-            continue
-        group = AIRCRAFT_GROUP if owner_picks else t
-        sure = np.int64(0)
-        thrown = pool
-        drawn = odds
-        if rules[row, _LOW_LUCK_AA] != 0:
-            denominator = battles.odds[odds, 1]
-            sure = pool * numerator // denominator
-            drawn = rules[row, _REMAINDER_ODDS[1]] + pool * numerator % denominator
-            thrown = np.int64(1) if pool * numerator % denominator > 0 else np.int64(0)
-        for i in range(n):
-            hits[1, i] = sure
-        if thrown > 0:
-            given = np.int64(-1)
-            if script is not None and script.shape[0] > 1:
-                given = _scripted(script, thrown, status, where, s, numbers[0])
-                if given < 0:
-                    _emit(trace, _DRAW, 0, _AA_FIRE, 1, group, thrown, drawn, -1, sure)
-                    return False
-                hits[1, 0] += given
-            else:
-                fill_words(words, 0, numbers, n, draw_tag(0, _AA_FIRE, 1, group), key[0], key[1])
-                for i in range(n):
-                    dice[i] = thrown
-                _draw(words, dice, n, table.first_row[drawn], table, hits, 1)
-        if trace is not None:
-            _emit(trace, _DRAW, 0, _AA_FIRE, 1, group, thrown, drawn, hits[1, 0] - sure, sure)
-        if owner_picks:
-            for j in range(n_groups[0]):
-                if _is_aircraft(battles.group_type[row, 0, j]):
-                    _remove(alive, n, j, j + 1, hits, 1)
-        else:
-            _remove(alive, n, first[0, t], first[0, t] + 1, hits, 1)
-    return True
+        if _is_aircraft(kind[j]):
+            aircraft += start[j]
+    total = np.int64(aa_dice_total(guns, aircraft, three_per_gun))
+    left = total
+    for j in range(n_groups[0]):
+        if _is_aircraft(kind[j]):
+            pool = min(left, start[j])
+            pools[_FIGHTER if owner_picks else kind[j]] += pool
+            left -= pool
+    return total
 
 
 @kernel
-def _trace_losses(trace, battles, row, alive, before, n_groups, side, cycle, step):
+def _trace_losses(trace, kind, alive, before, first_group, last_group, side, cycle, step):
     """Record what lane 0 lost since `before` was taken."""
-    for j in range(n_groups[side]):
-        g = side * MAX_LOSS_GROUPS + j
+    for g in range(first_group, last_group):
         if before[g] > alive[g, 0]:
-            _emit(trace, _LOSS, cycle, step, side, battles.group_type[row, side, j], before[g] - alive[g, 0], 0, 0, 0)
+            _emit(trace, _LOSS, cycle, step, side, kind[g], before[g] - alive[g, 0], 0, 0, 0)
         before[g] = alive[g, 0]
 
 
@@ -490,22 +486,25 @@ def resolve_chunk(s, segments, battles, table, keys, tally, status, where, recor
     group; under low luck one draw per step at `REMAINDER_GROUP`.
     """
     row = segments[s, 0]
-    key = keys[row]
     rules = battles.rules
     n_groups = np.zeros(2, dtype=np.int64)
     n_slots = np.zeros(2, dtype=np.int64)
+    kind = np.zeros(_NOTHING, dtype=np.int64)
+    start = np.zeros(_NOTHING, dtype=np.int64)
+    cost = np.zeros(_NOTHING, dtype=np.int64)
     first = np.zeros((2, _N_TYPES), dtype=np.int64)
     second = np.zeros((2, _N_TYPES), dtype=np.int64)
     slot_type = np.zeros((2, 2 * _N_TYPES), dtype=np.int64)
     slot_form = np.zeros((2, 2 * _N_TYPES), dtype=np.int64)
     slot_odds = np.zeros((2, 2 * _N_TYPES), dtype=np.int64)
     slot_group = np.zeros((2, 2 * _N_TYPES), dtype=np.int64)
+    slot_dice = np.zeros((2, 2 * _N_TYPES), dtype=np.int64)
     some_powerless = False
     for side in range(2):
-        n_groups[side] = _find_groups(battles, row, side, first, second)
-        n_slots[side] = _list_slots(battles, row, side, slot_type, slot_form, slot_odds, slot_group)
-        for j in range(n_groups[side]):
-            t = battles.group_type[row, side, j]
+        n_groups[side] = _find_groups(battles, row, side, kind, start, cost, first, second)
+        n_slots[side] = _list_slots(battles, row, side, slot_type, slot_form, slot_odds, slot_group, slot_dice)
+        for j in range(side * MAX_LOSS_GROUPS, side * MAX_LOSS_GROUPS + n_groups[side]):
+            t = kind[j]
             if t != _AA and battles.odds_plain[row, side, t] < 0:
                 some_powerless = True
     low_luck = rules[row, _LOW_LUCK_COMBAT] != 0
@@ -515,6 +514,24 @@ def resolve_chunk(s, segments, battles, table, keys, tally, status, where, recor
     retreat_after = rules[row, _RETREAT_AFTER]
     retreat_at_most = rules[row, _RETREAT_AT_MOST]
     retreat_aircraft = rules[row, _RETREAT_AIRCRAFT]
+    odds_table = battles.odds
+    bounds = table.bounds
+    offset = table.offset
+    guide = table.guide
+    first_row = table.first_row
+    k0 = keys[row, 0]
+    k1 = keys[row, 1]
+    aa_pools = np.zeros(_N_TYPES, dtype=np.int64)
+    aa_dice = np.int64(0)
+    aa_odds = rules[row, _AA_ODDS]
+    owner_picks = rules[row, _AA_OWNER_PICKS] != 0
+    low_luck_aa = rules[row, _LOW_LUCK_AA] != 0
+    if rules[row, _GUNS] > 0:
+        aa_dice = _plan_aa(
+            kind, start, n_groups, rules[row, _GUNS], rules[row, _AA_THREE_PER_GUN], owner_picks, aa_pools
+        )
+    territory_value = rules[row, _TERRITORY_VALUE]
+    may_stop = retreat_after + retreat_at_most + retreat_aircraft + cycle_limit > 0
     guns_are_units = rules[row, _GUNS_ARE_UNITS] != 0
     scripted = False
     if script is not None:
@@ -527,156 +544,243 @@ def resolve_chunk(s, segments, battles, table, keys, tally, status, where, recor
     hits = np.zeros((2, LANES), dtype=np.int32)
     dice = np.zeros(LANES, dtype=np.int32)
     points = np.zeros(LANES, dtype=np.int32)
-    words = np.zeros((1, LANES), dtype=np.uint64)
+    words = np.zeros(LANES, dtype=np.uint64)
     numbers = np.zeros(LANES, dtype=np.uint64)
+    cycles = np.zeros(LANES, dtype=np.int64)
+    # Finished battles wait here; a step adds at most LANES to fewer than LANES.
+    left = np.zeros((_NOTHING, 2 * LANES), dtype=np.int64)
+    lost = np.zeros((2, 2 * LANES), dtype=np.int64)
+    done_outcomes = np.zeros(2 * LANES, dtype=np.int64)
+    done_cycles = np.zeros(2 * LANES, dtype=np.int64)
+    n_done = np.int64(0)
     status[s] = _OK
 
-    for block in range(0, segments[s, 2], LANES):
-        n = min(LANES, segments[s, 2] - block)
-        first_battle = segments[s, 1] + block
-        for i in range(n):
-            numbers[i] = np.uint64(first_battle + i)
-        for side in range(2):
-            for j in range(n_groups[side]):
-                g = side * MAX_LOSS_GROUPS + j
-                for i in range(n):
-                    alive[g, i] = battles.group_count[row, side, j]
-                before[g] = alive[g, 0]
-        if rules[row, _GUNS] > 0:
-            if not _fire_aa(
-                battles, row, table, key, s, numbers, alive, n, n_groups, first, words, dice, hits, status, where, trace, script
-            ):
-                return
-            if trace is not None:
-                _trace_losses(trace, battles, row, alive, before, n_groups, 0, 0, _AA_FIRE)
+    first_battle = segments[s, 1]
+    count = segments[s, 2]
+    started = np.int64(0)
+    n = np.int64(0)
+    while True:
+        if started < count and n <= LANES // 2:
+            # Lanes of finished battles take new ones, so that the loops below stay long.
+            stop = min(np.int64(LANES), n + count - started)
+            for i in range(n, stop):
+                numbers[i] = np.uint64(first_battle + started + i - n)
+                cycles[i] = 0
+            for side in range(2):
+                for g in range(side * MAX_LOSS_GROUPS, side * MAX_LOSS_GROUPS + n_groups[side]):
+                    for i in range(n, stop):
+                        alive[g, i] = start[g]
+                    before[g] = start[g]
+            if aa_dice > 0:
+                for t in range(_N_TYPES):
+                    pool = aa_pools[t]
+                    if pool == 0:
+                        continue
+                    group = AIRCRAFT_GROUP if owner_picks else t
+                    sure = np.int64(0)
+                    thrown = pool
+                    drawn = aa_odds
+                    if low_luck_aa:
+                        score = pool * odds_table[aa_odds, 0]
+                        sure = score // odds_table[aa_odds, 1]
+                        drawn = rules[row, _REMAINDER_ODDS[1]] + score % odds_table[aa_odds, 1]
+                        thrown = np.int64(1 if score % odds_table[aa_odds, 1] > 0 else 0)
+                    for i in range(n, stop):
+                        hits[1, i] = sure
+                        dice[i] = thrown
+                    if scripted and thrown > 0:
+                        given = _scripted(script, thrown, status, where, s, numbers[0])
+                        if given < 0:
+                            if trace is not None:
+                                _emit(trace, _DRAW, 0, _AA_FIRE, 1, group, thrown, drawn, -1, sure)
+                            return
+                        hits[1, 0] += given
+                    elif thrown > 0:
+                        fill_words(words, numbers, cycles, n, stop, draw_tag(0, _AA_FIRE, 1, group), k0, k1)
+                        _draw(words, dice, n, stop, first_row[drawn], bounds, offset, guide, hits, 1)
+                    if trace is not None:
+                        _emit(trace, _DRAW, 0, _AA_FIRE, 1, group, thrown, drawn, hits[1, 0] - sure, sure)
+                    for j in range(n_groups[0]):
+                        if _is_aircraft(kind[j]) if owner_picks else kind[j] == t:
+                            _remove(alive, j, j + 1, n, stop, hits, 1)
+                if trace is not None:
+                    _trace_losses(trace, kind, alive, before, 0, n_groups[0], 0, 0, _AA_FIRE)
+            started += stop - n
+            n = stop
 
-        cycle = np.int64(0)
-        while True:
-            # Step 6 (and the test before cycle 1): condition A, then B, then the cycle limit.
-            _sum_units(battles, row, alive, n, n_groups, totals)
-            if some_powerless:
-                for side in range(2):
-                    q = _ATTACK_DICE + side
-                    for i in range(n):
-                        totals[q, i] = 0
-                    for slot in range(n_slots[side]):
-                        t = slot_type[side, slot]
-                        per_unit = np.int64(battles.dice_per_unit[row, side, t])
-                        _count_dice(alive, n, side, t, slot_form[side, slot], per_unit, per_artillery, first, second, dice)
-                        for i in range(n):
-                            totals[q, i] += dice[i]
-            else:
+        # Step 6 (and the test before cycle 1): condition A, then B, then the cycle limit.
+        _sum_units(kind, alive, n, n_groups, totals)
+        if some_powerless:
+            for side in range(2):
+                q = _ATTACK_DICE + side
                 for i in range(n):
-                    totals[_ATTACK_DICE, i] = totals[_ATTACKERS, i]
-                    totals[_DEFENCE_DICE, i] = totals[_DEFENDERS, i]
-            m = 0
+                    totals[q, i] = 0
+                for slot in range(n_slots[side]):
+                    t = slot_type[side, slot]
+                    per_unit = slot_dice[side, slot]
+                    _count_dice(alive, n, side, t, slot_form[side, slot], per_unit, per_artillery, first, second, dice)
+                    for i in range(n):
+                        totals[q, i] += dice[i]
+        else:
             for i in range(n):
-                attackers = np.int64(totals[_ATTACKERS, i])
-                land = np.int64(totals[_LAND, i])
-                defenders = np.int64(totals[_DEFENDERS, i])
-                outcome = np.int64(-1)
-                if condition_a(attackers, defenders, totals[_ATTACK_DICE, i], totals[_DEFENCE_DICE, i]):
-                    aa_guns = np.int64(totals[_AA_GUNS, i])
-                    outcome = conclude(cycle, attackers, land, defenders, aa_guns)
-                    if guns_are_units and swept_aa_guns(aa_guns, attackers, defenders) > 0:
-                        alive[first[1, _AA], i] = 0
-                        if trace is not None:
-                            _emit(trace, _SWEEP, cycle, 5, 1, _AA, aa_guns, 0, 0, 0)
-                elif cycle > 0:
+                totals[_ATTACK_DICE, i] = totals[_ATTACKERS, i]
+                totals[_DEFENCE_DICE, i] = totals[_DEFENDERS, i]
+        m = np.int64(0)
+        for i in range(n):
+            attackers = np.int64(totals[_ATTACKERS, i])
+            land = np.int64(totals[_LAND, i])
+            defenders = np.int64(totals[_DEFENDERS, i])
+            cycle = cycles[i]
+            outcome = np.int64(-1)
+            if condition_a(attackers, defenders, totals[_ATTACK_DICE, i], totals[_DEFENCE_DICE, i]):
+                aa_guns = np.int64(totals[_AA_GUNS, i])
+                outcome = conclude(cycle, attackers, land, defenders, aa_guns)
+                if guns_are_units and swept_aa_guns(aa_guns, attackers, defenders) > 0:
+                    alive[first[1, _AA], i] = 0
+                    if trace is not None:
+                        _emit(trace, _SWEEP, cycle, 5, 1, _AA, aa_guns, 0, 0, 0)
+            elif cycle > 0:
+                if may_stop:
                     if wants_retreat(
                         cycle, attackers, land, retreat_after, retreat_at_most, retreat_aircraft
                     ) and may_retreat(retreat_possible, land):
                         outcome = np.int64(_RETREATS)
                     elif cycle == cycle_limit:
                         outcome = np.int64(_UNFINISHED)
-                if outcome >= 0:
-                    record = segments[s, 3] + np.int64(numbers[i]) - segments[s, 1]
-                    _tally(battles, row, alive, i, n_groups, cycle, outcome, acc, records, record)
-                    if trace is not None:
-                        _emit(trace, _END, cycle, 6, 0, outcome, 0, 0, 0, 0)
-                else:
-                    if m != i:
-                        numbers[m] = numbers[i]
-                        for j in range(n_groups[0]):
-                            alive[j, m] = alive[j, i]
-                        for j in range(MAX_LOSS_GROUPS, MAX_LOSS_GROUPS + n_groups[1]):
-                            alive[j, m] = alive[j, i]
-                    m += 1
-            n = m
-            if n == 0:
+                if cycle == MAX_CYCLE and outcome < 0:
+                    status[s] = _RUNAWAY
+                    where[s] = np.int64(numbers[i])
+                    return
+            if outcome >= 0:
+                for g in range(n_groups[0]):
+                    left[g, n_done] = alive[g, i]
+                for g in range(MAX_LOSS_GROUPS, MAX_LOSS_GROUPS + n_groups[1]):
+                    left[g, n_done] = alive[g, i]
+                done_outcomes[n_done] = outcome
+                done_cycles[n_done] = cycle
+                n_done += 1
+                if records is not None:
+                    record = segments[s, 3] + np.int64(numbers[i]) - first_battle
+                    _record(
+                        kind,
+                        start,
+                        cost,
+                        alive,
+                        i,
+                        n_groups,
+                        cycle,
+                        outcome,
+                        territory_value,
+                        records,
+                        record,
+                    )
+                if trace is not None:
+                    _emit(trace, _END, cycle, 6, 0, outcome, 0, 0, 0, 0)
+            else:
+                if m != i:
+                    numbers[m] = numbers[i]
+                    for j in range(n_groups[0]):
+                        alive[j, m] = alive[j, i]
+                    for j in range(MAX_LOSS_GROUPS, MAX_LOSS_GROUPS + n_groups[1]):
+                        alive[j, m] = alive[j, i]
+                cycles[m] = cycle + 1
+                m += 1
+        if n_done >= LANES or m == 0:
+            _tally(kind, start, cost, left, done_outcomes, done_cycles, n_done, n_groups, lost, acc)
+            n_done = np.int64(0)
+        n = m
+        if n == 0:
+            if started == count:
                 break
-            if cycle == MAX_CYCLE:
-                status[s] = _RUNAWAY
-                where[s] = np.int64(numbers[0])
-                return
-            cycle += 1
+            continue
 
-            # Steps 3 and 4: both sides fire from the units at the start of the cycle, the doomed included.
-            for side in range(2):
-                step = _ATTACK + side
-                sure = np.int32(0)
-                for i in range(n):
-                    hits[side, i] = 0
-                    points[i] = 0
-                for slot in range(n_slots[side]):
-                    t = slot_type[side, slot]
-                    per_unit = np.int64(battles.dice_per_unit[row, side, t])
-                    most = _count_dice(alive, n, side, t, slot_form[side, slot], per_unit, per_artillery, first, second, dice)
-                    if most == 0:
-                        continue
-                    odds = slot_odds[side, slot]
-                    group = slot_group[side, slot]
-                    if low_luck:
-                        worth = battles.odds[odds, 0] * (rules[row, _POINTS[side]] // battles.odds[odds, 1])
-                        for i in range(n):
-                            points[i] += dice[i] * worth
-                        if trace is not None:
-                            _emit(trace, _DRAW, cycle, step, side, group, dice[0], odds, -2, 0)
-                        continue
-                    if scripted:
-                        given = _scripted(script, dice[0], status, where, s, numbers[0])
-                        if given < 0:
-                            _emit(trace, _DRAW, cycle, step, side, group, dice[0], odds, -1, 0)
-                            return
-                        if trace is not None:
-                            _emit(trace, _DRAW, cycle, step, side, group, dice[0], odds, given, 0)
-                        hits[side, 0] += given
-                        continue
-                    fill_words(words, 0, numbers, n, draw_tag(cycle, step, side, group), key[0], key[1])
-                    earlier = hits[side, 0]
-                    _draw(words, dice, n, table.first_row[odds], table, hits, side)
-                    if trace is not None:
-                        _emit(trace, _DRAW, cycle, step, side, group, dice[0], odds, hits[side, 0] - earlier, 0)
+        # Steps 3 and 4: both sides fire from the units at the start of the cycle, the doomed included.
+        for side in range(2):
+            step = _ATTACK + side
+            for i in range(n):
+                hits[side, i] = 0
+                points[i] = 0
+            for slot in range(n_slots[side]):
+                t = slot_type[side, slot]
+                per_unit = slot_dice[side, slot]
+                most = _count_dice(
+                    alive, n, side, t, slot_form[side, slot], per_unit, per_artillery, first, second, dice
+                )
+                if most == 0:
+                    continue
+                odds = slot_odds[side, slot]
+                group = slot_group[side, slot]
                 if low_luck:
-                    per_hit = rules[row, _POINTS[side]]
-                    remainder_row = table.first_row[rules[row, _REMAINDER_ODDS[side]]]
+                    worth = odds_table[odds, 0] * (rules[row, _POINTS[side]] // odds_table[odds, 1])
                     for i in range(n):
-                        hits[side, i] = points[i] // per_hit
-                        dice[i] = 2 * (points[i] % per_hit) + (1 if points[i] % per_hit > 0 else 0)
-                    sure = hits[side, 0]
-                    if scripted and dice[0] > 0:
-                        given = _scripted(script, 1, status, where, s, numbers[0])
-                        odds = rules[row, _REMAINDER_ODDS[side]] + points[0] % per_hit
-                        if given < 0:
-                            _emit(trace, _DRAW, cycle, step, side, REMAINDER_GROUP, 1, odds, -1, sure)
-                            return
-                        hits[side, 0] += given
-                    elif not scripted:
-                        fill_words(words, 0, numbers, n, draw_tag(cycle, step, side, REMAINDER_GROUP), key[0], key[1])
-                        # A run of odds 0/d, 1/d, ... has two table rows each: no die and one die.
-                        _draw(words, dice, n, remainder_row, table, hits, side)
+                        points[i] += dice[i] * worth
                     if trace is not None:
-                        odds = rules[row, _REMAINDER_ODDS[side]] + points[0] % per_hit
-                        thrown = 1 if points[0] % per_hit > 0 else 0
-                        _emit(
-                            trace, _DRAW, cycle, step, side, REMAINDER_GROUP, thrown, odds, hits[side, 0] - sure, sure
-                        )
-            _remove(alive, n, MAX_LOSS_GROUPS, MAX_LOSS_GROUPS + n_groups[1], hits, 0)
-            _remove(alive, n, 0, n_groups[0], hits, 1)
-            if trace is not None:
-                _trace_losses(trace, battles, row, alive, before, n_groups, 1, cycle, _ATTACK)
-                _trace_losses(trace, battles, row, alive, before, n_groups, 0, cycle, _DEFENCE)
+                        _emit(trace, _DRAW, cycles[0], step, side, group, dice[0], odds, -2, 0)
+                    continue
+                if scripted:
+                    given = _scripted(script, dice[0], status, where, s, numbers[0])
+                    if trace is not None:
+                        _emit(trace, _DRAW, cycles[0], step, side, group, dice[0], odds, given, 0)
+                    if given < 0:
+                        return
+                    hits[side, 0] += given
+                    continue
+                fill_words(words, numbers, cycles, 0, n, draw_tag(0, step, side, group), k0, k1)
+                earlier = hits[side, 0]
+                _draw(words, dice, 0, n, first_row[odds], bounds, offset, guide, hits, side)
+                if trace is not None:
+                    _emit(trace, _DRAW, cycles[0], step, side, group, dice[0], odds, hits[side, 0] - earlier, 0)
+            if low_luck:
+                per_hit = rules[row, _POINTS[side]]
+                remainder_odds = rules[row, _REMAINDER_ODDS[side]]
+                for i in range(n):
+                    hits[side, i] = points[i] // per_hit
+                    # A run of odds 0/d, 1/d, ... has two table rows each, for no die and for one.
+                    rest = points[i] % per_hit
+                    dice[i] = 2 * rest + (1 if rest > 0 else 0)
+                sure = hits[side, 0]
+                thrown = 1 if dice[0] > 0 else 0
+                drawn = remainder_odds + points[0] % per_hit
+                if not scripted:
+                    fill_words(words, numbers, cycles, 0, n, draw_tag(0, step, side, REMAINDER_GROUP), k0, k1)
+                    _draw(words, dice, 0, n, first_row[remainder_odds], bounds, offset, guide, hits, side)
+                elif thrown > 0:
+                    given = _scripted(script, 1, status, where, s, numbers[0])
+                    if given < 0:
+                        if trace is not None:
+                            _emit(trace, _DRAW, cycles[0], step, side, REMAINDER_GROUP, 1, drawn, -1, sure)
+                        return
+                    hits[side, 0] += given
+                if trace is not None:
+                    _emit(
+                        trace,
+                        _DRAW,
+                        cycles[0],
+                        step,
+                        side,
+                        REMAINDER_GROUP,
+                        thrown,
+                        drawn,
+                        hits[side, 0] - sure,
+                        sure,
+                    )
+        _remove(alive, MAX_LOSS_GROUPS, MAX_LOSS_GROUPS + n_groups[1], 0, n, hits, 0)
+        _remove(alive, 0, n_groups[0], 0, n, hits, 1)
+        if trace is not None:
+            _trace_losses(
+                trace,
+                kind,
+                alive,
+                before,
+                MAX_LOSS_GROUPS,
+                MAX_LOSS_GROUPS + n_groups[1],
+                1,
+                cycles[0],
+                _ATTACK,
+            )
+            _trace_losses(trace, kind, alive, before, 0, n_groups[0], 0, cycles[0], _DEFENCE)
 
+    _tally_captures(count, territory_value, rules[row, _CAPTURABLE_GUNS], rules[row, _CAPTURABLE_COMPLEXES], acc)
     for k in range(len(acc)):
         tally[s, k] = acc[k]
 

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from simcore.enums import Side
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import FrozenModel, parse_model, shown
-from simcore.rulesets.general_combat.encoding import AIRCRAFT, LAND_UNITS, SHIPS, UNITS
+from simcore.rulesets.general_combat.encoding import LAND_UNITS, SHIPS, UNITS
 from simcore.unittext import format_units, parse_units, unit_name
 
 __all__ = ["Edition", "GeneralCombatScenario", "Switches", "UnitStats", "builtin_editions", "parse_scenario"]
@@ -22,6 +22,7 @@ __all__ = ["Edition", "GeneralCombatScenario", "Switches", "UnitStats", "builtin
 MAX_UNITS = 2_000
 MAX_CYCLES = 2**20 - 1
 DEFAULT_EDITION = "spring1942"
+_PATH_PARTS = 2
 
 ALIASES = {
     "inf": "infantry",
@@ -75,7 +76,10 @@ class UnitStats(FrozenModel):
     move: int = Field(default=0, ge=0, le=20, description="Movement, for reference only")
     hits: int = Field(default=1, ge=1, le=2, description="Hits the unit takes before it is lost")
     supported_attack: int | None = Field(
-        default=None, ge=0, le=20, description="Attack value beside its supporter (infantry: artillery; tactical bomber: fighter or tank)"
+        default=None,
+        ge=0,
+        le=20,
+        description="Attack value beside its supporter (infantry: artillery; tactical bomber: fighter or tank)",
     )
     bombard: int = Field(default=0, ge=0, le=20, description="Value of shore bombardment; 0 = none")
 
@@ -131,13 +135,24 @@ class EditionSource(FrozenModel):
 
 
 def _resolve_edition(
-    name: str, sources: Mapping[str, EditionSource], builtin: Mapping[str, Edition], source: str, seen: tuple[str, ...] = ()
+    name: str,
+    sources: Mapping[str, EditionSource],
+    builtin: Mapping[str, Edition],
+    source: str,
+    seen: tuple[str, ...] = (),
 ) -> Edition:
     raw = sources[name]
     where = f"{name}."
     if name in seen:
-        raise ScenarioError(f"the editions {', '.join(seen)} are each other's base", field=f"{where}base", source=source)
-    data: dict[str, Any] = {"name": name, "title": raw.title or name, "units": {}, "facilities": dict(raw.facilities)}
+        raise ScenarioError(
+            f"the editions {', '.join(seen)} are each other's base", field=f"{where}base", source=source
+        )
+    data: dict[str, Any] = {
+        "name": name,
+        "title": raw.title or name,
+        "units": {},
+        "facilities": dict(raw.facilities),
+    }
     if raw.base is not None:
         if raw.base in sources:
             base = _resolve_edition(raw.base, sources, builtin, source, (*seen, name))
@@ -151,7 +166,11 @@ def _resolve_edition(
                 source=source,
             )
         data = base.model_dump()
-        data |= {"name": name, "title": raw.title or name, "facilities": {**base.facilities, **raw.facilities}}
+        data |= {
+            "name": name,
+            "title": raw.title or name,
+            "facilities": {**base.facilities, **raw.facilities},
+        }
     if raw.dice_sides is not None:
         data["dice_sides"] = raw.dice_sides
     data["switches"] = {**data.get("switches", {}), **raw.switches}
@@ -201,13 +220,13 @@ def parse_editions(
     """
     known = builtin_editions() if builtin is None else builtin
     if not data:
-        raise ScenarioError("holds no edition; expected tables such as [house_rules] with base = \"spring1942\"", source=source)
+        raise ScenarioError(
+            'holds no edition; expected tables such as [house_rules] with base = "spring1942"', source=source
+        )
     sources: dict[str, EditionSource] = {}
     for name, table in data.items():
         if not isinstance(table, dict):
-            raise ScenarioError(
-                f"must be the table of an edition, got {shown(table)}", field=str(name), source=source
-            )
+            raise ScenarioError(f"must be the table of an edition, got {shown(table)}", field=str(name), source=source)
         sources[name] = parse_model(EditionSource, table, source=source, prefix=name)
     return {name: _resolve_edition(name, sources, known, source) for name in sources}
 
@@ -227,7 +246,13 @@ def _own_editions(text: str, source: str) -> dict[str, Edition]:
 
 Units = Annotated[dict[str, int], BeforeValidator(_read_units)]
 TechnologyName = Literal[
-    "super_submarines", "jet_fighters", "heavy_bombers", "radar", "advanced_artillery", "combined_bombardment", "long_range_aircraft"
+    "super_submarines",
+    "jet_fighters",
+    "heavy_bombers",
+    "radar",
+    "advanced_artillery",
+    "combined_bombardment",
+    "long_range_aircraft",
 ]
 LossPolicy = Literal["default", "cheapest", "weakest"]
 
@@ -291,7 +316,9 @@ class DefenderSide(FrozenModel):
 class AttackerSide(DefenderSide):
     """The attacking stack."""
 
-    keep_land: int = Field(default=0, ge=0, le=20_000, description="Last land units of the order, lost after everything else")
+    keep_land: int = Field(
+        default=0, ge=0, le=20_000, description="Last land units of the order, lost after everything else"
+    )
     retreat: RetreatPolicy = RetreatPolicy()
 
     @field_validator("units")
@@ -322,7 +349,9 @@ class GeneralCombatScenario(FrozenModel):
 
     ruleset: Literal["general_combat"] = "general_combat"
     edition: str = Field(default=DEFAULT_EDITION, description="Name of a built-in edition or of one in edition_file")
-    edition_file: str | None = Field(default=None, description="TOML file with editions of your own, relative to this file")
+    edition_file: str | None = Field(
+        default=None, description="TOML file with editions of your own, relative to this file"
+    )
     editions: dict[str, Any] = Field(default_factory=dict, description="Editions of your own, in place of a file")
     edition_changes: dict[str, Any] = Field(
         default_factory=dict, description='Single values of the edition changed, as in {"tank.cost" = 5}'
@@ -330,7 +359,9 @@ class GeneralCombatScenario(FrozenModel):
     switches: dict[str, Any] = Field(default_factory=dict, description="Switches of the edition overridden")
     terrain: Literal["land"] = Field(default="land", description="Kind of battle; this version has land battles")
     cycle_limit: int = Field(default=0, ge=0, le=MAX_CYCLES, description="Stop after this many cycles; 0 = to the end")
-    low_luck: Literal["none", "combat", "aa", "both"] = Field(default="none", description="Where low luck replaces dice")
+    low_luck: Literal["none", "combat", "aa", "both"] = Field(
+        default="none", description="Where low luck replaces dice"
+    )
     attacker: AttackerSide = AttackerSide()
     defender: DefenderSide = DefenderSide()
     territory: Territory = Territory()
@@ -345,7 +376,8 @@ class GeneralCombatScenario(FrozenModel):
                 if unit not in self.rules.units:
                     allowed = ", ".join(u for u in UNITS if u in self.rules.units)
                     raise ScenarioError(
-                        f'unit "{unit}" does not exist in edition "{self.edition}"; it has: {allowed}', field=f"{name}.units"
+                        f'unit "{unit}" does not exist in edition "{self.edition}"; it has: {allowed}',
+                        field=f"{name}.units",
                     )
                 if unit in SHIPS:
                     raise ScenarioError(f"{unit} cannot take part in a land battle", field=f"{name}.units")
@@ -363,7 +395,8 @@ class GeneralCombatScenario(FrozenModel):
         land = sum(self.counts(Side.ATTACKER).get(unit, 0) for unit in LAND_UNITS)
         if self.attacker.keep_land > land:
             raise ScenarioError(
-                f"cannot keep {self.attacker.keep_land} land units: the attacker has {land}", field="attacker.keep_land"
+                f"cannot keep {self.attacker.keep_land} land units: the attacker has {land}",
+                field="attacker.keep_land",
             )
         return self
 
@@ -478,12 +511,14 @@ def _changed_edition(edition: Edition, changes: Mapping[str, Any], field: str, s
         where = f"{field}.{path}" if field else path
         if parts == ["dice_sides"]:
             data["dice_sides"] = value
-        elif len(parts) == 2 and parts[0] == "switches":
+        elif len(parts) == _PATH_PARTS and parts[0] == "switches":
             data["switches"][parts[1]] = value
-        elif len(parts) == 2:
+        elif len(parts) == _PATH_PARTS:
             unit = unit_name(parts[0], UNITS, ALIASES, field=where, source=source)
             if unit not in data["units"]:
-                raise ScenarioError(f'unit "{unit}" does not exist in edition "{edition.name}"', field=where, source=source)
+                raise ScenarioError(
+                    f'unit "{unit}" does not exist in edition "{edition.name}"', field=where, source=source
+                )
             data["units"][unit][parts[1]] = value
         else:
             raise ScenarioError(
@@ -523,7 +558,10 @@ def parse_scenario(data: Mapping[str, Any], source: str = "") -> GeneralCombatSc
     own = data.get("editions", {})
     if not isinstance(own, Mapping):
         raise ScenarioError(f"must be a table of editions, got {shown(own)}", field="editions", source=source)
-    known = {**builtin_editions(), **(_own_editions(json.dumps(own, sort_keys=True, default=str), source) if own else {})}
+    known = {
+        **builtin_editions(),
+        **(_own_editions(json.dumps(own, sort_keys=True, default=str), source) if own else {}),
+    }
     name = data.get("edition", DEFAULT_EDITION)
     if not isinstance(name, str):
         raise ScenarioError(f"must be the name of an edition, got {shown(name)}", field="edition", source=source)

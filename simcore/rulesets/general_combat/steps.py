@@ -4,9 +4,6 @@ Every function is a pure function of a few counts. The sampler applies them to m
 the script driver to one battle with given dice. Clause ids are those of RULES.md.
 """
 
-# numba infers the types of these functions; annotations would be ignored
-# mypy: disable-error-code="no-untyped-def"
-
 from __future__ import annotations
 
 from simcore.core.jit import kernel

@@ -33,16 +33,20 @@ __all__ = ["Replay", "replay"]
 _TRACE_EVENTS = 4_096
 
 _PLURALS = {"infantry": "infantry", "mech_infantry": "mechanised infantry", "artillery": "artillery"}
-_SINGULARS = {"mech_infantry": "mechanised infantry", "aa_gun": "AA gun", "tactical_bomber": "tactical bomber"}
+_SINGULARS = {
+    "mech_infantry": "mechanised infantry",
+    "aa_gun": "AA gun",
+    "tactical_bomber": "tactical bomber",
+}
 
 _ENDINGS = {
-    Outcome.ATTACKER_WINS: "The attacker wins and takes the territory",
-    Outcome.ATTACKER_CLEARS: "The attacker wins the battle, but aircraft alone take no territory",
-    Outcome.BOTH_DESTROYED: "Both sides are destroyed; the territory stays with the defender",
-    Outcome.DEFENDER_WINS: "The defender wins; the territory stays with the defender",
-    Outcome.ATTACKER_RETREATS: "The attacker retreats; the territory stays with the defender",
-    Outcome.STAND_OFF: "Neither side can hit the other: a stand-off, both stay",
-    Outcome.UNFINISHED: "The cycle limit is reached; the battle is unfinished",
+    Outcome.ATTACKER_WINS: ("the attacker wins", "a land unit is left and takes the territory"),
+    Outcome.ATTACKER_CLEARS: ("the attacker wins", "aircraft alone take no territory"),
+    Outcome.BOTH_DESTROYED: ("both sides are destroyed", "the territory stays with the defender"),
+    Outcome.DEFENDER_WINS: ("the defender wins", "the territory stays with the defender"),
+    Outcome.ATTACKER_RETREATS: ("the attacker retreats", "the territory stays with the defender"),
+    Outcome.STAND_OFF: ("a stand-off", "neither side can hit the other, both stay"),
+    Outcome.UNFINISHED: ("the cycle limit is reached", "the battle is unfinished"),
 }
 _CLAUSES = {
     Outcome.ATTACKER_WINS: "4.7.1",
@@ -158,7 +162,11 @@ class _Narrator:
         if hits == -2:  # noqa: PLR2004 - pooled by low luck: the die comes with the remainder
             self.lines.append(f"  {name}: {what} at {self._value(odds)} add their points")
             return
-        number = f"{dice} {'die' if dice == 1 else 'dice'} at {self._value(odds)}"
+        count = f"{dice} {'die' if dice == 1 else 'dice'}"
+        alone = (
+            group not in {REMAINDER_GROUP, AIRCRAFT_GROUP} and step != DrawStep.AA_FIRE and what.startswith(f"{dice} ")
+        )
+        number = f"at {self._value(odds)}" if alone else f"{count} at {self._value(odds)}"
         certain = f"{_hits(sure)} for sure" if sure else ""
         if dice:
             self.draws.append(
@@ -173,7 +181,9 @@ class _Narrator:
                 }
             )
         rolled = f"{number}: {_hits(hits)}" if dice else ""
-        self.lines.append(f"  {name}: {what}, " + " and ".join(part for part in (certain, rolled) if part))
+        self.lines.append(
+            f"  {name}: {what}{' ' if alone else ', '}" + " and ".join(part for part in (certain, rolled) if part)
+        )
 
     def read(self, event: npt.NDArray[np.int32]) -> None:
         kind, cycle = int(event[EventField.KIND]), int(event[EventField.CYCLE])
@@ -271,8 +281,9 @@ def replay(
     }
     cycles = int(records.cycles[0])
     clause = f" ({_CLAUSES[outcome]})" if _CLAUSES[outcome] else ""
-    fought = "before the first cycle" if cycles == 0 else f"after {cycles} cycle{'s' if cycles > 1 else ''}"
-    narrator.lines.append(f"{_ENDINGS[outcome]} {fought}{clause}.")
+    fought = "Before the first cycle" if cycles == 0 else f"After {cycles} cycle{'s' if cycles > 1 else ''}"
+    ending, meaning = _ENDINGS[outcome]
+    narrator.lines.append(f"{fought} {ending}: {meaning}{clause}.")
     narrator.lines.extend(_closing_lines(survivors, captured))
     return Replay(
         lines=narrator.lines,
@@ -292,7 +303,11 @@ def _closing_lines(survivors: dict[str, dict[str, int]], captured: dict[str, Any
     for side in ("attacker", "defender"):
         left = ", ".join(_counted(count, unit) for unit, count in survivors[side].items())
         lines.append(f"Left of the {side}: {left or 'nothing'}")
-    taken = [_counted(captured[kind], unit) for kind, unit in (("guns", "aa_gun"), ("complexes", "industrial_complex")) if captured[kind]]
+    taken = [
+        _counted(captured[kind], unit)
+        for kind, unit in (("guns", "aa_gun"), ("complexes", "industrial_complex"))
+        if captured[kind]
+    ]
     if captured["value"]:
         lines.append(f"National production: attacker +{captured['value']}, defender -{captured['value']} (4.7.3)")
     if captured["guns"]:
@@ -312,6 +327,10 @@ def _check_script(script: npt.NDArray[np.int64], used: int, status: int, narrato
                 f"the script ends after {len(script)} draw points, but {point} needs its hits: {json.dumps(script.tolist())}",
                 field="script",
             )
-        raise ScenarioError(f"{point} cannot give {int(script[used - 1])} hits; allowed: 0 to {draw['dice']}", field="script")
+        raise ScenarioError(
+            f"{point} cannot give {int(script[used - 1])} hits; allowed: 0 to {draw['dice']}", field="script"
+        )
     if used < len(script):
-        raise ScenarioError(f"the battle ends after {used} draw points, but the script has {len(script)}", field="script")
+        raise ScenarioError(
+            f"the battle ends after {used} draw points, but the script has {len(script)}", field="script"
+        )

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from math import comb
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 ATTACKER, DEFENDER = 0, 1
 SIDES = ("attacker", "defender")
@@ -70,12 +72,12 @@ GROUP_ANY_AIRCRAFT = 33
 
 @dataclass(frozen=True)
 class UnitRow:
-    """Cost, attack and defence of a unit type; `supported` is its attack if it can be supported."""
+    """Cost, attack and defence of a unit type; `supported` is its attack beside a supporter, 0 = none."""
 
     cost: int
     attack: int
     defence: int
-    supported: int | None = None
+    supported: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,11 @@ EDITIONS = {
 }
 
 
+def clamp(value: int, sides: int) -> int:
+    """Return the number of faces of a die that hit."""
+    return min(max(value, 0), sides)
+
+
 # --------------------------------------------------------------------------------------------------
 # Scenarios
 # --------------------------------------------------------------------------------------------------
@@ -182,7 +189,7 @@ class Scenario:
         return self.edition.units[unit]
 
     def value_of(self, side: int, unit: str) -> int:
-        """Return the unit's unsupported value in the role of `side`, technologies included."""
+        """Return the unit's own value in the role of `side`, technologies included, at most a die's faces."""
         row = self.row(unit)
         role = "attack" if side == ATTACKER else "defence"
         value = row.attack if side == ATTACKER else row.defence
@@ -192,7 +199,7 @@ class Scenario:
             and self.edition.jet_fighters == role
         ):
             value += 1
-        return value
+        return clamp(value, self.edition.sides)
 
 
 def parse_units(units: str | Mapping[str, int]) -> dict[str, int]:
@@ -336,10 +343,11 @@ def random_key(scenario: Scenario, seed: int, pairing: str = "matchup") -> tuple
 
 @dataclass
 class RandomDice:
-    """The dice of one numbered battle: every throw has its own address."""
+    """The dice of one numbered battle: every throw has its own address. Remembers what was thrown."""
 
     key: tuple[int, int]
     battle: int
+    thrown: list[tuple[Throw, int]] = field(default_factory=list)
 
     def word(self, throw: Throw) -> int:
         """Return the 64 random bits at the throw's address."""
@@ -349,7 +357,9 @@ class RandomDice:
 
     def hits(self, throw: Throw) -> int:
         word = self.word(throw)
-        return next(k for k, bound in enumerate(bounds(throw.dice, throw.chance)) if word < bound)
+        hits = next(k for k, bound in enumerate(bounds(throw.dice, throw.chance)) if word < bound)
+        self.thrown.append((throw, hits))
+        return hits
 
 
 @dataclass
@@ -385,11 +395,6 @@ class State:
     def fighting_defenders(self) -> list[str]:
         """Return the defending combat units: AAA units are none."""
         return [unit for unit in self.defenders if unit != "aa_gun"]
-
-
-def clamp(value: int, sides: int) -> int:
-    """Return the number of faces of a die that hit."""
-    return min(max(value, 0), sides)
 
 
 def pool(throws: Iterable[Throw], *, low_luck: bool, group: int | None = None) -> list[Throw]:
@@ -455,23 +460,23 @@ def apply_aa(state: State, group: int, hits: int) -> None:
 
 
 def firing_groups(scenario: Scenario, side: int, stack: Sequence[str]) -> list[tuple[int, int, Fraction]]:
-    """GC-4.3.1, GC-4.3.3, GC-4.4.1: (group, dice, chance) of everything that a side fires."""
-    count = Counter(stack)
+    """GC-4.0.5, GC-4.3.1, GC-4.3.3, GC-4.4.1: (group, dice, chance) of everything that a side fires."""
+    count = Counter(unit for unit in stack if unit != "aa_gun")
     tech = scenario.forces[side].technologies
     sides = scenario.edition.sides
     supported: Counter[str] = Counter()
     if side == ATTACKER:
         left = count["artillery"] * (2 if "advanced_artillery" in tech else 1)
         for unit in ("infantry", "mech_infantry"):
-            if count[unit] and scenario.row(unit).supported is not None:
+            if count[unit] and scenario.row(unit).supported:
                 supported[unit] = min(count[unit], left)
                 left -= supported[unit]
-        if count["tactical_bomber"] and scenario.row("tactical_bomber").supported is not None:
+        if count["tactical_bomber"] and scenario.row("tactical_bomber").supported:
             supported["tactical_bomber"] = min(count["tactical_bomber"], count["fighter"] + count["tank"])
 
     groups = []
     for unit in count:
-        base = clamp(scenario.value_of(side, unit), sides)
+        base = scenario.value_of(side, unit)
         plain = count[unit] - supported[unit]
         chance = Fraction(base, sides)
         if side == ATTACKER and unit == "bomber" and "heavy_bombers" in tech:
@@ -481,8 +486,8 @@ def firing_groups(scenario: Scenario, side: int, stack: Sequence[str]) -> list[t
                 chance = 1 - (1 - chance) ** 2
         if plain and base:
             groups.append((TYPE[unit], plain, chance))
-        better = clamp(scenario.row(unit).supported or 0, sides)
-        if supported[unit] and better:
+        better = clamp(scenario.row(unit).supported, sides)
+        if supported[unit]:
             groups.append((SUPPORTED + TYPE[unit], supported[unit], Fraction(better, sides)))
     return sorted(groups)
 

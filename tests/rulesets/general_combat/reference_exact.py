@@ -6,11 +6,10 @@ Probabilities are fractions, or floats for battles whose fractions would grow to
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.rulesets.general_combat.reference import (
     ATTACKER,
@@ -29,6 +28,9 @@ from tests.rulesets.general_combat.reference import (
     read_scenario,
     remove_losses,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
 
 Number = Fraction | float
 Stacks = tuple[tuple[str, ...], tuple[str, ...]]
@@ -97,73 +99,97 @@ def capped(chances: list[Fraction], units: int) -> list[Fraction]:
     return [*chances[:units], sum(chances[units:], Fraction(0))] if len(chances) > units else chances
 
 
+def one_cycle(
+    scenario: Scenario, stacks: Stacks, cycle: int, number: Callable[[Fraction], Number]
+) -> list[tuple[Stacks, str | None, Number]]:
+    """Return what a cycle can lead to: the stacks after it, the outcome if it ends the battle, the chance."""
+    left, right = stacks
+    attack = capped(hit_chances(combat_throws(scenario, ATTACKER, left, cycle)), len(right))
+    defence = capped(hit_chances(combat_throws(scenario, DEFENDER, right, cycle)), len(left))
+    after = []
+    for hits, q in enumerate(map(number, attack)):
+        for losses, r in enumerate(map(number, defence)):
+            if q * r:
+                state = State(list(left), list(right))
+                remove_losses(state.defenders, hits)
+                remove_losses(state.attackers, losses)
+                outcome = after_cycle(scenario, state, cycle)
+                after.append(((tuple(state.attackers), tuple(state.defenders)), outcome, q * r))
+    return after
+
+
+@dataclass
+class Chain:
+    """The battle as a chain of states: what is still running, and what has ended."""
+
+    scenario: Scenario
+    number: Callable[[Fraction], Number]
+    running: dict[Stacks, Number] = field(default_factory=dict)
+    ended: dict[tuple[Stacks, str], Number] = field(default_factory=dict)
+    mean_cycles: Number = 0
+
+    def book(self, stacks: Stacks, outcome: str | None, p: Number) -> None:
+        """Add probability to a state or to an ending."""
+        if outcome is None:
+            self.running[stacks] = self.running.get(stacks, 0) + p
+        else:
+            self.ended[stacks, outcome] = self.ended.get((stacks, outcome), 0) + p
+
+    def start(self) -> None:
+        """Let the guns fire and test condition A."""
+        for (left, right), p in after_aa(self.scenario).items():
+            state = State(list(left), list(right))
+            outcome = condition_a(self.scenario, state, 0)
+            self.book((tuple(state.attackers), tuple(state.defenders)), outcome, self.number(p))
+
+    def advance(self, cycle: int) -> None:
+        """Fight one cycle of all running battles."""
+        before, self.running = self.running, {}
+        for stacks, p in before.items():
+            self.mean_cycles += p
+            for then, outcome, q in one_cycle(self.scenario, stacks, cycle, self.number):
+                self.book(then, outcome, p * q)
+
+    def finish(self, cycle: int) -> None:
+        """Fight to the end, when the rules are the same in `cycle` and in every later one.
+
+        A cycle without losses leads back to where it began and is divided out. The largest stacks come
+        first, so that everything that leads to a state is known when the state is left.
+        """
+        while self.running:
+            stacks = max(self.running, key=lambda pair: len(pair[0]) + len(pair[1]))
+            p = self.running.pop(stacks)
+            after = one_cycle(self.scenario, stacks, cycle, self.number)
+            for then, outcome, q in after:
+                if outcome is None and then == stacks:
+                    p /= 1 - q
+            self.mean_cycles += p
+            for then, outcome, q in after:
+                if outcome is not None or then != stacks:
+                    self.book(then, outcome, p * q)
+
+
 def solve(data: Mapping[str, Any] | Scenario, *, exact: bool = True) -> Distribution:
     """Return the distribution of the battle's endings.
 
     `exact` = False computes in floats, for battles of dozens of units.
     """
     scenario = data if isinstance(data, Scenario) else read_scenario(data)
-    number: Callable[[Fraction], Number] = (lambda p: p) if exact else float
-    ended: defaultdict[tuple[Stacks, str, int], Number] = defaultdict(lambda: number(Fraction(0)))
-    result = Distribution()
-
-    running: defaultdict[Stacks, Number] = defaultdict(lambda: number(Fraction(0)))
-    for (left, right), p in after_aa(scenario).items():
-        state = State(list(left), list(right))
-        outcome = condition_a(scenario, state, 0)
-        stacks = (tuple(state.attackers), tuple(state.defenders))
-        if outcome is None:
-            running[stacks] += number(p)
-        else:
-            ended[stacks, outcome, 0] += number(p)
-
-    # Rules that look at the cycle's number are the same from this cycle on.
+    chain = Chain(scenario, (lambda p: p) if exact else float)
+    chain.start()
+    # Rules that look at the number of the cycle are the same from this cycle on.
     settled = max(scenario.cycle_limit, scenario.forces[ATTACKER].retreat.after_cycles, 1)
-    cycle = 0
-    while running:
-        cycle = min(cycle + 1, settled)
-        following: defaultdict[Stacks, Number] = defaultdict(lambda: number(Fraction(0)))
-        # The larger stacks come first, so that in the settled phase a state is complete when it is read.
-        for _ in range(len(running)) if cycle < settled else iter(lambda: bool(running), False):
-            stacks = max(running, key=lambda pair: len(pair[0]) + len(pair[1]))
-            p = running.pop(stacks)
-            left, right = stacks
-            attack = hit_chances(combat_throws(scenario, ATTACKER, left, cycle))
-            defence = hit_chances(combat_throws(scenario, DEFENDER, right, cycle))
-            exits: list[tuple[Stacks, str | None, Number]] = []
-            stay: Number = number(Fraction(0))
-            for hits, q in enumerate(map(number, capped(attack, len(right)))):
-                for losses, r in enumerate(map(number, capped(defence, len(left)))):
-                    if not q * r:
-                        continue
-                    state = State(list(left), list(right))
-                    remove_losses(state.defenders, hits)
-                    remove_losses(state.attackers, losses)
-                    outcome = after_cycle(scenario, state, cycle)
-                    then = (tuple(state.attackers), tuple(state.defenders))
-                    if outcome is None and then == stacks and cycle == settled:
-                        stay += q * r
-                    else:
-                        exits.append((then, outcome, q * r))
-            visits = p / (1 - stay)
-            result.mean_cycles += visits
-            for then, outcome, q in exits:
-                if outcome is not None:
-                    ended[then, outcome, cycle] += visits * q
-                elif cycle == settled:
-                    running[then] += visits * q
-                else:
-                    following[then] += visits * q
-        running.update(following)
-
-    joined: defaultdict[tuple[Stacks, str], Number] = defaultdict(lambda: number(Fraction(0)))
-    for (stacks, outcome, _), p in ended.items():
-        joined[stacks, outcome] += p
-    for (stacks, outcome), p in joined.items():
-        # The number of cycles is not kept apart: its mean is in `mean_cycles`.
-        end = conclude(scenario, State(list(stacks[0]), list(stacks[1])), outcome, -1)
-        result.endings.append((end, p))
-    return result
+    for cycle in range(1, settled):
+        chain.advance(cycle)
+    chain.finish(settled)
+    # The number of cycles is not kept for each ending: its mean is known.
+    return Distribution(
+        [
+            (conclude(scenario, State(list(left), list(right)), outcome, -1), p)
+            for ((left, right), outcome), p in chain.ended.items()
+        ],
+        chain.mean_cycles,
+    )
 
 
 def aa_losses(data: Mapping[str, Any]) -> dict[tuple[tuple[str, int], ...], Fraction]:

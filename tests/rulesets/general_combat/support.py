@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 import simcore
 from tests.rulesets.general_combat import reference as ref
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 CASES = Path(__file__).parent / "cases"
 EDITIONS = tuple(ref.EDITIONS)
@@ -51,9 +53,7 @@ class Fought:
         self.captured_value: npt.NDArray[np.int64] = simulation.captured_value[row].astype(np.int64)
         self.survivors: npt.NDArray[np.int64] = simulation.survivors[row].astype(np.int64)
         self.tally: dict[str, int] = dict(
-            zip(
-                simulation.ruleset.accumulators, simulation.tally[row].tolist(), strict=True
-            )
+            zip(simulation.ruleset.accumulators, simulation.tally[row].tolist(), strict=True)
         )
 
     def left(self, side: str, *units: str) -> npt.NDArray[np.int64]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -30,6 +29,9 @@ from tests.rulesets.general_combat.support import (
     land,
 )
 from tests.strategies import land_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 rule = pytest.mark.rule
 
@@ -316,8 +318,10 @@ def test_guns_do_nothing_against_land_units(edition: str) -> None:
 @rule("GC-4.0.5")
 @pytest.mark.parametrize("edition", AAA_EDITIONS)
 def test_aaa_units_do_not_fire_in_the_cycles(edition: str) -> None:
-    battles = fought(land("5 infantry", "5 aa_gun, 1 infantry", edition, cycle_limit=1), 500)
-    assert distinct(battles.left("attacker")) == {4, 5}
+    # Not even a value in the table of an edition of one's own would let them.
+    for changes in ({}, {"aa_gun.defence": 6}):
+        scenario = land("5 infantry", "5 aa_gun, 1 infantry", edition, cycle_limit=1, edition_changes=changes)
+        assert distinct(fought(scenario, 500).left("attacker")) == {4, 5}
 
 
 @rule("GC-4.0.5")
@@ -335,6 +339,14 @@ def test_guns_that_are_captured_are_no_casualties(edition: str) -> None:
     won = int((battles.outcome == "attacker_wins").sum())
     assert battles.tally["captured.guns"] == 2 * won > 0
     assert distinct(battles.cost_lost[:, 1]) <= {0, 3, 6}
+
+
+@rule("GC-4.0.5")
+@pytest.mark.parametrize("unit", ["aa_gun", "industrial_complex"])
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_installations_do_not_attack(unit: str, edition: str) -> None:
+    with pytest.raises(ScenarioError, match=unit):
+        simcore.encode([land(f"1 infantry, 1 {unit}", "1 infantry", edition)])
 
 
 @rule("GC-4.0.6")
@@ -416,7 +428,13 @@ def test_boundary_values_of_a_die(value: int, hits: set[int]) -> None:
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in cases("scripted")])
 def test_scripted_battles(case: dict[str, Any]) -> None:
     replay = simcore.replay(case["scenario"], script=case["script"])
-    assert (replay.outcome, replay.cycles) == (case["expect"]["outcome"], case["expect"]["cycles"])
+    assert [
+        [draw["side"], draw["cycle"], draw["dice"], str(Fraction(*draw["odds"])), draw["hits"]]
+        for draw in replay.draws
+    ] == [[side, cycle, dice, p, hits] for side, cycle, _, dice, p, hits in case["throws"]]
+    expect = case["expect"]
+    assert (replay.outcome, replay.cycles) == (expect["outcome"], expect["cycles"])
+    assert list(replay.survivors.values()) == expect["survivors"]
 
 
 @rule("GC-4.3.2")
@@ -492,14 +510,10 @@ def test_there_is_no_support_in_defence() -> None:
 @rule("GC-4.3.3")
 def test_support_is_counted_anew_each_cycle() -> None:
     # The artillery is lost in cycle 1, so the infantry's second shot needs a 1.
-    script = [0, 1, 1, 1, 0]
     case = next(case for case in cases("scripted") if case["id"] == "B07")
-    battle, dice = ref.scripted(case["scenario"], script)
-    assert [throw.chance for throw, _ in dice.thrown if throw.group % 16 == 0] == [
-        Fraction(1, 3),
-        Fraction(1, 6),
-    ]
-    assert simcore.replay(case["scenario"], script=script).outcome == battle.outcome
+    draws = simcore.replay(case["scenario"], script=case["script"]).draws
+    infantry = [draw["odds"] for draw in draws if "infantry" in draw["what"]]
+    assert infantry == [[2, 6], [1, 6]]
 
 
 @rule("GC-4.4.1")
@@ -522,9 +536,9 @@ def test_losses_of_the_attacker_are_chosen_by_the_attacker() -> None:
 def test_losses_do_not_fire_in_the_next_cycle() -> None:
     # Seven hits remove seven of eight infantry, so one is left to fire in cycle 2.
     scenario = land("14 tank", "8 infantry", cycle_limit=2)
-    _, dice = ref.scripted(scenario, [7, 0, 0, 1])
-    assert dice.thrown[-1][0].dice == 1
-    assert simcore.replay(scenario, script=[7, 0, 0, 1]).outcome == "unfinished"
+    replay = simcore.replay(scenario, script=[7, 0, 0, 1])
+    assert replay.outcome == "unfinished"
+    assert [draw["dice"] for draw in replay.draws] == [14, 8, 14, 1]
     with pytest.raises(ScenarioError):
         simcore.replay(scenario, script=[7, 0, 0, 2])
 
@@ -580,6 +594,12 @@ def test_condition_a_before_the_first_cycle(attacker: str, defender: str, outcom
     assert battles.outcomes() == {outcome}
     assert distinct(battles.cycles) == {0}
     assert distinct(battles.cost_lost) == {0}
+
+
+@rule("GC-4.6.2")
+def test_a_battle_needs_somebody() -> None:
+    with pytest.raises(ScenarioError, match="empty"):
+        simcore.encode([land("", "")])
 
 
 @rule("GC-4.6.2")

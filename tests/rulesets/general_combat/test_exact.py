@@ -6,9 +6,9 @@ outcome, side and unit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +16,9 @@ import simcore
 from tests.rulesets.general_combat import reference as ref
 from tests.rulesets.general_combat import reference_exact as exact
 from tests.rulesets.general_combat.support import EDITIONS, cases, land
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 BATTLES = 200_000
 ERRORS = 4.5
@@ -34,35 +37,53 @@ def unit_table_scenarios() -> dict[str, dict[str, Any]]:
     return found
 
 
-def option_scenarios() -> dict[str, dict[str, Any]]:
-    """Small battles in which one option or another decides."""
-    mixed = ("2 infantry, 1 artillery, 1 fighter", "2 infantry, 1 tank")
+MIXED = ("2 infantry, 1 artillery, 1 fighter", "2 infantry, 1 tank")
+
+
+def edition_scenarios(edition: str) -> dict[str, dict[str, Any]]:
+    """Small battles in which low luck, the guns or a technology decide."""
     air = ("1 infantry, 2 fighter, 1 bomber", "1 infantry, 2 aa_gun")
+    found = {}
+    for low_luck in ("none", "combat", "aa", "both"):
+        found[f"{edition} low luck {low_luck}"] = land(*air, edition, low_luck=low_luck)
+        found[f"{edition} low luck {low_luck}, land"] = land(*MIXED, edition, low_luck=low_luck)
+    for dice, choice, fate in product(
+        ("per_aircraft", "three_per_gun"), ("per_type", "owner"), ("captured", "destroyed")
+    ):
+        found[f"{edition} {dice} {choice} {fate}"] = land(
+            "1 infantry, 3 fighter, 1 bomber",
+            "1 infantry, 1 aa_gun",
+            edition,
+            switches={"aa_dice": dice, "aa_choice": choice, "aa_fate": fate},
+            attacker_loss_order=["bomber", "fighter", "infantry"],
+        )
+    if ref.EDITIONS[edition].technologies:
+        for technology in ("jet_fighters", "heavy_bombers", "radar", "advanced_artillery"):
+            for low_luck in ("none", "combat"):
+                found[f"{edition} {technology} low luck {low_luck}"] = land(
+                    "3 infantry, 1 artillery, 1 fighter, 1 bomber",
+                    "2 infantry, 1 fighter, 1 bomber, 1 aa_gun",
+                    edition,
+                    attacker_technologies=[technology],
+                    defender_technologies=[technology],
+                    low_luck=low_luck,
+                )
+    return found
+
+
+def policy_scenarios() -> dict[str, dict[str, Any]]:
+    """Small battles in which an order of loss, a retreat or a limit decides."""
     full = (
         "1 infantry, 1 mech_infantry, 1 artillery, 1 tank, 1 fighter, 1 tactical_bomber",
         "1 infantry, 1 mech_infantry, 1 aa_gun, 1 tactical_bomber, 1 fighter",
     )
     found = {}
-    for edition in EDITIONS:
-        for low_luck in ("none", "combat", "aa", "both"):
-            found[f"{edition} low luck {low_luck}"] = land(*air, edition, low_luck=low_luck)
-            found[f"{edition} low luck {low_luck}, land"] = land(*mixed, edition, low_luck=low_luck)
-        for dice in ("per_aircraft", "three_per_gun"):
-            for choice in ("per_type", "owner"):
-                for fate in ("captured", "destroyed"):
-                    found[f"{edition} {dice} {choice} {fate}"] = land(
-                        "1 infantry, 3 fighter, 1 bomber",
-                        "1 infantry, 1 aa_gun",
-                        edition,
-                        switches={"aa_dice": dice, "aa_choice": choice, "aa_fate": fate},
-                        attacker_loss_order=["bomber", "fighter", "infantry"],
-                    )
     for policy in ("default", "cheapest", "weakest"):
         found[f"policy {policy}"] = land(
             *full, "global40_2nd", attacker_loss_order=policy, defender_loss_order=policy
         )
     for kept in (1, 2, 3):
-        found[f"keep land {kept}"] = land(*mixed, attacker_keep_land=kept)
+        found[f"keep land {kept}"] = land(*MIXED, attacker_keep_land=kept)
     for number, retreat in enumerate(
         (
             {"after_cycles": 1},
@@ -74,19 +95,9 @@ def option_scenarios() -> dict[str, dict[str, Any]]:
             {"when_only_aircraft": True, "possible": False},
         )
     ):
-        found[f"retreat {number}"] = land(*mixed, attacker_retreat=retreat)
+        found[f"retreat {number}"] = land(*MIXED, attacker_retreat=retreat)
     for limit in (1, 2, 4):
-        found[f"cycle limit {limit}"] = land(*mixed, cycle_limit=limit)
-    for technology in ("jet_fighters", "heavy_bombers", "radar", "advanced_artillery"):
-        for edition in ("aa50", "revised", "global40_2nd"):
-            found[f"{edition} {technology}"] = land(
-                "3 infantry, 1 artillery, 1 fighter, 1 bomber",
-                "2 infantry, 1 fighter, 1 bomber, 1 aa_gun",
-                edition,
-                attacker_technologies=[technology],
-                defender_technologies=[technology],
-                low_luck="combat" if edition == "global40_2nd" else "none",
-            )
+        found[f"cycle limit {limit}"] = land(*MIXED, cycle_limit=limit)
     found["capture"] = land(
         "2 infantry, 1 tank", "1 infantry, 2 aa_gun, 1 industrial_complex", territory={"value": 5}
     )
@@ -98,7 +109,8 @@ def option_scenarios() -> dict[str, dict[str, Any]]:
 SCENARIOS: dict[str, dict[str, Any]] = {
     **{case["id"]: case["scenario"] for case in cases("worked") + cases("disputed")},
     **unit_table_scenarios(),
-    **option_scenarios(),
+    **{name: scenario for edition in EDITIONS for name, scenario in edition_scenarios(edition).items()},
+    **policy_scenarios(),
 }
 PRINTED_ONLY = [case for case in cases("disputed") if "sampled_only" in case["expect"]]
 

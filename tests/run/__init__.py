@@ -1,0 +1,1 @@
+"""Tests of sweeps: plan, store, tables, resumption."""

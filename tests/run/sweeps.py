@@ -1,0 +1,39 @@
+"""Small sweeps that the tests share."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from simcore.run.plan import Plan, plan_sweep
+from simcore.scenario import load_sweep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE_FILES = ("matchups.parquet", "survivors.parquet", "mixes.parquet")
+
+_SMALL: dict[str, Any] = {
+    "sweep": {"name": "small", "battles": 3_000, "seed": 7},
+    "attacker": {"mixes": ["3 infantry, 1 tank", "2 tank", "1 infantry, 1 fighter"]},
+    "defender": {"mixes": ["3 infantry", "1 infantry, 1 artillery"]},
+}
+
+
+def small(**tables: Any) -> dict[str, Any]:
+    """Return a sweep of six matchups, with the entries of whole tables replaced or added."""
+    config = copy.deepcopy(_SMALL)
+    for name, table in tables.items():
+        config[name] = {**config.get(name, {}), **table}
+    return config
+
+
+def planned(**tables: Any) -> Plan:
+    """Return the plan of `small`."""
+    return plan_sweep(load_sweep(small(**tables)))
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return a digest of each table of a results folder."""
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in TABLE_FILES}
