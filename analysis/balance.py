@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -26,6 +25,7 @@ from analysis.wording import (
     plural,
     short_label,
     short_labels,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Summary:
         firsts = self.mixes.drop_duplicates("grid_point")
         return tuple(
             ", ".join(
-                f"{clean(column.removeprefix(GRID_PREFIX))} = {grid_value_text(value)}"
+                f"{clean(_key_label(column))} = {grid_value_text(value)}"
                 for column, value in zip(columns, row, strict=True)
             )
             for row in firsts[columns].itertuples(index=False, name=None)
@@ -126,8 +126,7 @@ class Summary:
             "failed": len(self.failed),
             "headlines": [{"kind": finding.kind, "text": finding.text} for finding in self.findings],
             "mixes": [
-                {str(key): _plain(value) for key, value in row.items()}
-                for row in self.mixes.to_dict(orient="records")
+                {str(key): _plain(value) for key, value in row.items()} for row in self.mixes.to_dict(orient="records")
             ],
         }
 
@@ -175,6 +174,11 @@ def summarize(run: Run | str | PathLike[str], *, level: float = DEFAULT_LEVEL) -
     return Summary(run=run, matchups=matchups, mixes=mix_table(run, matchups, level=level), level=level)
 
 
+def _key_label(column: str) -> str:
+    """Return a grid column's key; that a value belongs to the scenario goes without saying."""
+    return column.removeprefix(GRID_PREFIX).removeprefix("scenario.")
+
+
 def _plain(value: Any) -> Any:
     """Return a frame's cell as JSON can hold it."""
     if isinstance(value, np.generic):
@@ -208,19 +212,14 @@ def _text(summary: Summary, width: int) -> str:
         [
             str(run.manifest["ruleset"]),
             f"edition {clean(str(run.manifest.get('edition', '?')))}",
-            run.method
-            if run.method == "exact"
-            else f"{count_text(run.manifest.get('battles'))} battles each",
+            run.method if run.method == "exact" else f"{count_text(run.manifest.get('battles'))} battles each",
             f"seed {run.manifest.get('seed')}",
             f"pairing {run.pairing}",
         ]
     )
-    lines = [short_label(run.title, width), *textwrap.wrap(size, width), *textwrap.wrap(rules, width), ""]
+    lines = [short_label(run.title, width), *wrapped(size, width), *wrapped(rules, width), ""]
     for finding in summary.findings:
-        # A figure and its percent sign stay on one line.
-        text = _shortened(finding).replace(" %", "\xa0%")
-        wrapped = textwrap.wrap(text, width, initial_indent="* ", subsequent_indent="  ")
-        lines += [line.replace("\xa0", " ") for line in wrapped]
+        lines += wrapped(_shortened(finding), width, first="* ", indent="  ")
     for point, label in enumerate(summary.grid_labels[:_SHOWN_POINTS]):
         for side in SIDES:
             lines += _side_lines(summary, side, point, label, width)
@@ -229,7 +228,7 @@ def _text(summary: Summary, width: int) -> str:
     failed = summary.failed
     for row in failed.head(_SHOWN_FAILURES).itertuples():
         text = f"failed: {clean(str(row.attacker))} v {clean(str(row.defender))}: {clean(str(row.error))}"
-        lines += ["", *textwrap.wrap(text, width, subsequent_indent="  ", max_lines=3, placeholder=" …")]
+        lines += ["", *wrapped(text, width, indent="  ", most=3)]
     if len(failed) > _SHOWN_FAILURES:
         lines.append(f"... and {count_text(len(failed) - _SHOWN_FAILURES)} more failed matchups")
     return "\n".join(lines)
@@ -256,7 +255,7 @@ def _side_lines(summary: Summary, side: str, point: int, label: str, width: int)
     if display_width(heading) <= room:
         lines = ["", fit(heading, room) + "  " + figures]
     else:
-        lines = ["", *textwrap.wrap(heading, width), " " * room + "  " + figures]
+        lines = ["", *wrapped(heading, width), " " * room + "  " + figures]
     head = table if len(table) <= _SHOWN_MIXES else table.head(_SHOWN_HEAD)
     tail = table.iloc[len(table) :] if len(table) <= _SHOWN_MIXES else table.tail(_SHOWN_TAIL)
     shown = pd.concat([head, tail])
@@ -264,11 +263,11 @@ def _side_lines(summary: Summary, side: str, point: int, label: str, width: int)
     for part in (head, tail):
         if part is tail and len(tail):
             lines.append(f"  ... {count_text(len(table) - _SHOWN_HEAD - _SHOWN_TAIL)} more ...")
-        for row, label in zip(part.to_dict(orient="records"), labels[part.index], strict=True):
+        for row, mix in zip(part.to_dict(orient="records"), labels[part.index], strict=True):
             interval = interval_text(row["lo_win_share_mean"], row["hi_win_share_mean"]).removesuffix(" %")
             lines.append(
                 "  "
-                + fit(label, room - 2)
+                + fit(mix, room - 2)
                 + f"  {percent_text(row['win_share_mean']):>7}  {interval:>16}"
                 + f"  {figure_text(row['swing_mean'], signed=True):>7}"
                 + f"  {figure_text(row['cost_efficiency']):>10}"

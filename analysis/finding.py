@@ -224,7 +224,7 @@ def _one_sided(summary: Summary) -> Finding:
         _name(row["attacker"]),
         " attacking ",
         _name(row["defender"]),
-        f": the {side} (cost {figure_text(winner[place])} against {figure_text(loser[place])}) wins "
+        f": the {side} (cost {winner[place]:,.0f} against {loser[place]:,.0f}) wins "
         f"{_share_text(share[place], low, high)}{_at(summary, _point(summary, table, place))}{more}.",
     )
 
@@ -342,8 +342,7 @@ def _undecided(summary: Summary) -> Iterable[Finding]:
             yield _sentence(
                 "undecided",
                 "Undecided",
-                f"battles {words} in {plural(number, 'matchup', 'matchups')}, "
-                f"at most {percent_text(shares[place])}: ",
+                f"battles {words} in {plural(number, 'matchup', 'matchups')}, at most {percent_text(shares[place])}: ",
                 _name(table["attacker"].iloc[place]),
                 " attacking ",
                 _name(table["defender"].iloc[place]),

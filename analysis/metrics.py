@@ -91,9 +91,7 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     )
     bounds("captured", _floats(source["p_captured"]))
     for figure in _MEANS:
-        error = (
-            np.zeros(len(source)) if is_exact else standard_error(_floats(source[f"{figure}_sd"]), battles)
-        )
+        error = np.zeros(len(source)) if is_exact else standard_error(_floats(source[f"{figure}_sd"]), battles)
         columns[f"{figure}_se"] = np.where(counted, error, np.nan)
     return pd.DataFrame(columns, copy=False)
 
@@ -128,8 +126,7 @@ def mix_table(run: Run, matchups: pd.DataFrame, *, level: float = DEFAULT_LEVEL)
     grid = list(run.grid_columns)
     points = grid_points(matchups, grid)
     tables = [
-        _side_table(matchups, side, points, grid, is_common=run.pairing == "common", level=level)
-        for side in SIDES
+        _side_table(matchups, side, points, grid, is_common=run.pairing == "common", level=level) for side in SIDES
     ]
     both = pd.concat(tables, ignore_index=True)
     return both.sort_values("grid_point", kind="stable", ignore_index=True)
@@ -228,7 +225,7 @@ def _side_table(
         "side": side,
         "mix": first[side].array,
         "units": first[f"{side}_units"].array,
-        "cost": groups.mean(_floats(matchups[f"{side}_cost"])),
+        "cost": _floats(first[f"{side}_cost"]),
         "weight": first[f"{side}_weight"].to_numpy(),
         "n_opponents": groups.sum(counted.astype(np.float64)).astype(np.int64),
         "n_failed": groups.sum((~counted).astype(np.float64)).astype(np.int64),

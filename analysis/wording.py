@@ -29,6 +29,7 @@ __all__ = [
     "points_text",
     "short_label",
     "short_labels",
+    "wrapped",
 ]
 
 # Controls, and the marks that would turn the direction of the text around a name.
@@ -40,6 +41,7 @@ _MINUTE: Final = 60.0
 _HOUR: Final = 3600.0
 _SMALL: Final = 10.0
 _MOST_DECIMALS: Final = 4
+_WHOLE: Final = 100.0
 
 
 def clean(text: str) -> str:
@@ -131,6 +133,49 @@ def fit(text: str, width: int) -> str:
     return short + " " * (width - display_width(short))
 
 
+def wrapped(text: str, width: int, *, indent: str = "", first: str = "", most: int = 0) -> list[str]:
+    """Break a text into lines of at most `width` cells, also where letters take two.
+
+    Parameters
+    ----------
+    text : str
+        Text without control characters; figures stay on the line of their percent sign.
+    width : int
+        Cells of a line.
+    indent, first : str
+        What stands before all lines but the first, and before the first.
+    most : int
+        Most lines; 0 = any number. What is left out becomes an ellipsis.
+
+    Examples
+    --------
+    >>> wrapped("wins 50.0 % of battles", 12, indent="  ", first="* ")
+    ['* wins', '  50.0 % of', '  battles']
+    """
+    lines, line = [], first
+    is_empty = True
+    for word in text.replace(" %", "\xa0%").split(" "):
+        room = width - display_width(line) - (0 if is_empty else 1)
+        if display_width(word) <= room:
+            line += word if is_empty else f" {word}"
+            is_empty = False
+            continue
+        if not is_empty:
+            lines.append(line)
+            line = indent
+        rest = word
+        while display_width(rest) > width - display_width(line):
+            part = _head(rest, max(width - display_width(line), 2))
+            lines.append(line + part)
+            line, rest = indent, rest[len(part) :]
+        line += rest
+        is_empty = False
+    lines.append(line)
+    if most and len(lines) > most:
+        lines = [*lines[: most - 1], f"{_head(lines[most - 1], width - 1)}…"]
+    return [shown.replace("\xa0", " ") for shown in lines]
+
+
 def count_text(value: Any) -> str:
     """Return a whole number with thousands separators; anything else as plain text.
 
@@ -168,8 +213,16 @@ def figure_text(value: float, *, signed: bool = False) -> str:
 
 
 def points_text(value: float) -> str:
-    """Return a difference of shares in percentage points, signed."""
-    text = f"{abs(value) * 100:.1f}"
+    """Return a difference of shares in percentage points, signed; nearly all is not shown as all.
+
+    Examples
+    --------
+    >>> points_text(0.1234), points_text(-0.99991), points_text(1.0)
+    ('+12.3', '−99.991', '+100')
+    """
+    size = 100.0 * abs(value)
+    decimals = 0 if size == _WHOLE else 3 if size >= _WHOLE - 0.05 else 1
+    text = f"{size:.{decimals}f}"
     return text if not text.strip("0.") else ("−" if value < 0 else "+") + text
 
 

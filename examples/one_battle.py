@@ -19,5 +19,5 @@ for outcome, share in result.outcomes.items():
     print(f"{outcome:20} {share:8.4f} {other.outcomes[outcome] - share:+8.4f}")
 
 # %% Battle number 7, draw by draw
-story = simcore.replay({"attacker": attacker, "defender": "8 infantry, 1 tank"}, battle=7)
+story = simcore.replay({"attacker": attacker, "defender": {"units": "8 infantry, 1 tank"}}, battle=7)
 print(story.to_text())

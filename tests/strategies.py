@@ -31,9 +31,7 @@ def fighting_units(edition: str) -> tuple[str, ...]:
 @st.composite
 def unit_counts(draw: st.DrawFn, units: tuple[str, ...], most: int) -> dict[str, int]:
     """Some of the units, each at least once."""
-    return draw(
-        st.dictionaries(st.sampled_from(units), st.integers(1, most), min_size=1, max_size=len(units))
-    )
+    return draw(st.dictionaries(st.sampled_from(units), st.integers(1, most), min_size=1, max_size=len(units)))
 
 
 def loss_orders(units: tuple[str, ...]) -> st.SearchStrategy[str | list[str]]:

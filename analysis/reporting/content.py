@@ -11,6 +11,8 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from analysis import command
 from analysis.estimators import percent_text, percent_texts
@@ -29,18 +31,15 @@ from analysis.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
-    import pandas as pd
-
     from analysis.balance import Summary
 
 __all__ = ["page_content"]
 
-IntArray = npt.NDArray[np.intp] if TYPE_CHECKING else Any
+IntArray = npt.NDArray[np.intp]
 
 _MOST_POINTS: Final = 24
 """Grid points that can be chosen on the page."""
-_MOST_CELLS: Final = 60_000
+_MOST_CELLS: Final = 40_000
 """Cells of all heat maps together."""
 _MOST_MIXES_A_SIDE: Final = 60
 _MOST_MIX_ROWS: Final = 1_500
@@ -193,13 +192,10 @@ def _matrix(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     for column, values in enumerate(_cell_texts(summary, table)):
         texts[at, places[0], places[1], column] = values
     figures = [
-        heat_map(shown["attacker"], shown["defender"], shares[number], texts[number])
-        for number in range(len(points))
+        heat_map(shown["attacker"], shown["defender"], shares[number], texts[number]) for number in range(len(points))
     ]
     firsts = {side: table.drop_duplicates(side).set_index(side)[f"{side}_units"] for side in SIDES}
-    units = {
-        side: [command.quoted(str(firsts[side].get(name, ""))) for name in names] for side, names in shown.items()
-    }
+    units = {side: [command.quoted(str(firsts[side].get(name, ""))) for name in names] for side, names in shown.items()}
     return {
         "figures": figures,
         "details": {
@@ -209,7 +205,7 @@ def _matrix(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
             "defenderUnits": units["defender"],
             "options": [command.options(summary.run, _point_row(summary, point)) for point in points],
         },
-        "note": _matrix_note(everyone, shown),
+        "note": _matrix_note(everyone, shown, has_gaps=bool(np.isnan(shares).any())),
         "alt": (
             f"Heat map of the attackers' win share: {plural(shape[1], 'attacker mix', 'attacker mixes')} down, "
             f"{plural(shape[2], 'defender mix', 'defender mixes')} across, strongest first. "
@@ -237,15 +233,18 @@ def _with_interval(share: float, low: float, high: float, *, is_exact: bool) -> 
     return text if is_exact or np.isnan(share) else f"{text} ({interval_text(low, high)})"
 
 
-def _matrix_note(everyone: Mapping[str, Sequence[str]], shown: Mapping[str, Sequence[str]]) -> str:
+def _matrix_note(everyone: Mapping[str, Sequence[str]], shown: Mapping[str, Sequence[str]], *, has_gaps: bool) -> str:
     parts = [
         f"{len(shown[side])} of {count_text(len(everyone[side]))} {side} mixes"
         for side in SIDES
         if len(shown[side]) < len(everyone[side])
     ]
-    if not parts:
-        return ""
-    return f"Shown are {' and '.join(parts)}, evenly spaced from the strongest to the weakest."
+    notes = []
+    if parts:
+        notes.append(f"Shown are {' and '.join(parts)}, evenly spaced from the strongest to the weakest.")
+    if has_gaps:
+        notes.append("Empty cells were not paired or failed.")
+    return " ".join(notes)
 
 
 def _point_row(summary: Summary, point: int) -> dict[str, Any]:
@@ -273,7 +272,7 @@ def _swing(summary: Summary, points: Sequence[int]) -> list[dict[str, Any]]:
         for point in points:
             table = _side_at(summary, side, point).sort_values("swing_mean", ascending=False, kind="stable")
             number = max(number, len(table))
-            figures.append(swing_chart(table.iloc[_spaced(len(table), _MOST_DOTS)], side))
+            figures.append(swing_chart(table.take(_spaced(len(table), _MOST_DOTS)), side))
         note = f"{_MOST_DOTS} of {count_text(number)} mixes, evenly spaced by rank." if number > _MOST_DOTS else ""
         charts.append(
             {
@@ -294,8 +293,7 @@ def _swing(summary: Summary, points: Sequence[int]) -> list[dict[str, Any]]:
 
 def _figure(value: float, text: str, note: str = "") -> dict[str, Any]:
     """Return a cell: a value to sort by (None sorts last), its text and a smaller second line."""
-    known = value is not None and not np.isnan(value)
-    return {"sort": f"{value:.6g}" if known else None, "text": text, "note": note}
+    return {"sort": None if np.isnan(value) else f"{value:.6g}", "text": text, "note": note}
 
 
 def _share_cell(share: float, low: float, high: float, *, is_exact: bool) -> dict[str, Any]:
@@ -313,7 +311,7 @@ def _mix_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
             if len(table) > quota:
                 is_cut = True
                 half = quota // 2
-                table = table.iloc[np.r_[0:half, len(table) - half : len(table)]]
+                table = pd.concat([table.head(half), table.tail(half)])
             rows += [_mix_row(summary, row) for row in table.to_dict(orient="records")]
     total = int(summary.mixes["win_share_mean"].notna().sum())
     note = (
@@ -382,9 +380,9 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     rows = []
     for point in points:
         table = summary.counted[at == point]
-        table = table.iloc[_picked(table, quota)]
+        table = table.take(_picked(table, quota))
         order = np.argsort(-np.abs(table["swing_mean"].to_numpy(dtype=np.float64)), kind="stable")
-        rows += [_matchup_row(summary, point, row) for row in table.iloc[order].to_dict(orient="records")]
+        rows += [_matchup_row(summary, point, row) for row in table.take(order).to_dict(orient="records")]
     total = len(summary.counted)
     note = (
         f"{count_text(len(rows))} of {count_text(total)} matchups: the closest, those with the largest swing and "
@@ -437,7 +435,8 @@ def _survivor_cards(summary: Summary) -> list[dict[str, Any]]:
     """Return who is left of both sides in the closest matchups."""
     counted = summary.counted
     lead = np.abs(counted["lead"].to_numpy(dtype=np.float64))
-    closest = counted.iloc[np.argsort(lead, kind="stable")[:_SURVIVOR_CARDS]]
+    # The same pairing at another point of the grid would tell the same story again.
+    closest = counted.take(np.argsort(lead, kind="stable")).drop_duplicates(list(SIDES)).head(_SURVIVOR_CARDS)
     survivors = summary.run.survivors_of(closest["matchup"].tolist())
     survivors = survivors[survivors["outcome"] == "all"]
     cards = []
@@ -481,7 +480,7 @@ def _survivor(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {
         "unit": clean(str(row["unit"])).replace("_", " "),
         "start": count_text(start),
-        "mean": figure_text(mean),
+        "mean": "<0.01" if 0.0 < mean < 0.005 else figure_text(mean),  # noqa: PLR2004 - two decimals
         "width": round(100.0 * min(mean / start, 1.0), 2) if start else 0.0,
     }
 
@@ -496,9 +495,7 @@ def _failures(summary: Summary) -> dict[str, Any]:
             "point_label": labels[int(point)],
             "error": clean(str(row["error"] or "no reason given")),
         }
-        for point, row in zip(
-            at[:_MOST_FAILURES], failed.head(_MOST_FAILURES).to_dict(orient="records"), strict=True
-        )
+        for point, row in zip(at[:_MOST_FAILURES], failed.head(_MOST_FAILURES).to_dict(orient="records"), strict=True)
     ]
     note = f"The first {len(rows)} of {count_text(len(failed))}." if len(rows) < len(failed) else ""
     return {"rows": rows, "note": note}
@@ -519,8 +516,10 @@ def _settings(summary: Summary) -> dict[str, Any]:
         ("Seed", manifest.get("seed", "?")),
         ("Pairing", run.pairing),
     ]
-    for key, values in (manifest.get("grid") or {}).items():
-        rows.append((f"Grid: {key}", ", ".join(json.dumps(value, ensure_ascii=False) for value in values)))
+    rows += [
+        (f"Grid: {key}", ", ".join(json.dumps(value, ensure_ascii=False) for value in values))
+        for key, values in (manifest.get("grid") or {}).items()
+    ]
     for word in ("created", "finished"):
         if manifest.get(word):
             rows.append((word.capitalize(), str(manifest[word]).replace("T", " ")))

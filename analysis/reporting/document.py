@@ -93,7 +93,7 @@ def render(summary: Summary) -> str:
 
 
 def embedded_json(value: Any) -> Markup:
-    """Return JSON that may stand inside a script element: nothing in it can end the element.
+    r"""Return JSON that may stand inside a script element: nothing in it can end the element.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def embedded_json(value: Any) -> Markup:
     Examples
     --------
     >>> print(embedded_json("</script>"))
-    "\\u003c/script\\u003e"
+    "\u003c/script\u003e"
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.translate(_ESCAPES))  # noqa: S704 - escaped just now

@@ -10,7 +10,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import plotly.graph_objects as go
 
 from analysis.wording import clean, figure_text, short_label, short_labels
 
@@ -56,14 +55,6 @@ def _categories(names: Sequence[str]) -> list[str]:
     return labels
 
 
-def _plain(figure: go.Figure) -> dict[str, Any]:
-    """Return a figure as JSON-able values without plotly's default template."""
-    figure.update_layout(template={})
-    found: dict[str, Any] = figure.to_plotly_json()
-    found["layout"].pop("template", None)
-    return found
-
-
 def _short_percent(share: float) -> str:
     """Return whole percents for a cell, without making a rare event impossible or sure."""
     whole = round(100 * share)
@@ -107,46 +98,48 @@ def heat_map(
     """
     rows, columns = _categories(attackers), _categories(defenders)
     values: list[list[float | None]] = [
-        [None if np.isnan(share) else round(float(share), 5) for share in row] for row in shares
+        [None if np.isnan(share) else round(share, 5) for share in row] for row in shares.tolist()
     ]
-    trace = go.Heatmap(
-        x=columns,
-        y=rows,
-        z=values,
-        zmin=0.0,
-        zmax=1.0,
-        xgap=1,
-        ygap=1,
-        customdata=texts.tolist(),
-        hoverongaps=False,
-        showscale=False,
-        hovertemplate=(
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": columns,
+        "y": rows,
+        "z": values,
+        "zmin": 0.0,
+        "zmax": 1.0,
+        "xgap": 1,
+        "ygap": 1,
+        "customdata": texts.tolist(),
+        "hoverongaps": False,
+        "showscale": False,
+        "hovertemplate": (
             "<b>%{y}</b><br>attacking <b>%{x}</b><br><br>attacker wins %{customdata[0]}<br>"
             "defender wins %{customdata[1]}<br>swing %{customdata[2]}<extra></extra>"
         ),
-    )
+    }
     if len(columns) <= _MOST_WRITTEN:
-        trace.update(
-            text=[["" if value is None else _short_percent(value) for value in row] for row in values],
-            texttemplate="%{text}",
-            textfont={"size": 12},
-        )
-    cell = _CELL if len(rows) <= _COMFORTABLE else _SMALL_CELL
-    size = 12 if len(rows) <= _COMFORTABLE else 10
-    figure = go.Figure(trace)
-    figure.update_layout(
-        xaxis={
-            "type": "category", "side": "top", "tickangle": -40, "tickvals": columns, "ticks": "",
-            "tickfont": {"size": size}, "automargin": True, "fixedrange": True, "showgrid": False,
+        trace |= {
+            "text": [["" if value is None else _short_percent(value) for value in row] for row in values],
+            "texttemplate": "%{text}",
+            "textfont": {"size": 12},
+        }
+    is_roomy = len(rows) <= _COMFORTABLE
+    axis = {
+        "type": "category", "ticks": "", "tickfont": {"size": 12 if is_roomy else 10}, "automargin": True,
+        "fixedrange": True, "showgrid": False,
+    }  # fmt: skip
+    layout = {
+        "xaxis": {**axis, "side": "top", "tickangle": -40, "tickvals": columns},
+        "yaxis": {**axis, "autorange": "reversed", "tickvals": rows},
+        "margin": {"l": 8, "r": 40, "t": 8, "b": 8},
+        "meta": {
+            "x": _labels(defenders),
+            "y": _labels(attackers),
+            "plotHeight": (_CELL if is_roomy else _SMALL_CELL) * len(rows),
+            "cells": len(columns),
         },
-        yaxis={
-            "type": "category", "autorange": "reversed", "tickvals": rows, "ticks": "", "tickfont": {"size": size},
-            "automargin": True, "fixedrange": True, "showgrid": False,
-        },
-        margin={"l": 8, "r": 40, "t": 8, "b": 8},
-        meta={"x": _labels(defenders), "y": _labels(attackers), "plotHeight": cell * len(rows), "cells": len(columns)},
-    )  # fmt: skip
-    return _plain(figure)
+    }
+    return {"data": [trace], "layout": layout}
 
 
 def swing_chart(table: pd.DataFrame, side: str) -> dict[str, Any]:
@@ -172,28 +165,30 @@ def swing_chart(table: pd.DataFrame, side: str) -> dict[str, Any]:
         [figure_text(mean, signed=True), figure_text(error), figure_text(sd)]
         for mean, sd, error in zip(means, sds, errors, strict=True)
     ]
-    trace = go.Scatter(
-        x=means,
-        y=categories,
-        mode="markers",
-        error_x={"type": "data", "array": sds, "thickness": 1.5, "width": 0},
-        marker={"size": 10},
-        customdata=texts,
-        meta=side,
-        hovertemplate=(
+    trace = {
+        "type": "scatter",
+        "x": means,
+        "y": categories,
+        "mode": "markers",
+        "error_x": {"type": "data", "array": sds, "thickness": 1.5, "width": 0},
+        "marker": {"size": 10},
+        "customdata": texts,
+        "meta": side,
+        "hovertemplate": (
             "<b>%{y}</b><br>mean swing %{customdata[0]} (standard error %{customdata[1]})<br>"
             "spread of single battles ± %{customdata[2]}<extra></extra>"
         ),
-    )
-    figure = go.Figure(trace)
-    figure.update_layout(
-        xaxis={"zeroline": True, "fixedrange": True, "title": {"text": "swing", "standoff": 8}, "automargin": True},
-        yaxis={
-            "type": "category", "range": [len(names) - 0.4, -0.6], "tickvals": categories, "ticks": "", "automargin": True,
-            "fixedrange": True, "showgrid": False, "tickfont": {"size": 12},
+    }
+    layout = {
+        "xaxis": {
+            "zeroline": True, "fixedrange": True, "title": {"text": "swing", "standoff": 8}, "automargin": True,
         },
-        margin={"l": 8, "r": 16, "t": 8, "b": 36},
-        showlegend=False,
-        meta={"y": _labels(names), "plotHeight": 24 * len(names) + 16, "cells": 0},
-    )  # fmt: skip
-    return _plain(figure)
+        "yaxis": {
+            "type": "category", "range": [len(names) - 0.4, -0.6], "tickvals": categories, "ticks": "",
+            "automargin": True, "fixedrange": True, "showgrid": False, "tickfont": {"size": 12},
+        },
+        "margin": {"l": 8, "r": 16, "t": 8, "b": 36},
+        "showlegend": False,
+        "meta": {"y": _labels(names), "plotHeight": 24 * len(names) + 16, "cells": 0},
+    }  # fmt: skip
+    return {"data": [trace], "layout": layout}

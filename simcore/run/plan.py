@@ -55,6 +55,7 @@ _SIDES: Final = ("attacker", "defender")
 _PROBE_COUNT: Final = 2_000
 _EMPTY_NAME: Final = "nothing"
 _PAIR: Final = 2
+_DEEPEST: Final = 50
 # What a scenario calls the edition data; a grid key among these changes prices.
 _EDITION_FIELDS: Final = ("edition", "switches", "edition_changes")
 # What must not stand in the table or the grid, and where it belongs.
@@ -293,8 +294,10 @@ def _with_units(frame: Mapping[str, Any], attacker: object, defender: object) ->
     }
 
 
-def _check_plain(value: object, field: str, source: str) -> None:
+def _check_plain(value: object, field: str, source: str, depth: int = 0) -> None:
     """Refuse what JSON cannot hold: the manifest keeps the sweep, and names are digests of JSON."""
+    if depth > _DEEPEST:
+        raise ScenarioError("is nested too deeply", field=field.partition("[")[0], source=source)
     entries: list[tuple[object, str]] = []
     if isinstance(value, Mapping):
         entries = [(key, field) for key in value] + [(entry, f"{field}.{key}") for key, entry in value.items()]
@@ -307,7 +310,7 @@ def _check_plain(value: object, field: str, source: str) -> None:
             source=source,
         )
     for entry, place in entries:
-        _check_plain(entry, place, source)
+        _check_plain(entry, place, source, depth + 1)
 
 
 def _is_plain(value: object) -> bool:

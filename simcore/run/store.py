@@ -38,6 +38,18 @@ _FORMAT: Final = "1"
 _ZSTD_LEVEL: Final = 3
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
+# One row per run of battles: matchup, batch, first battle, number of battles, K accumulators, why it failed.
+_SCHEMA: Final = pa.schema(
+    [
+        ("matchup", pa.int32()),
+        ("batch", pa.int32()),
+        ("first", pa.int64()),
+        ("battles", pa.int64()),
+        ("tally", pa.list_(pa.int64())),
+        ("error", pa.string()),
+    ]
+)
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -114,22 +126,21 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     lengths = np.where(failed, 0, width)
     offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
     values = pa.array(rows.tallies[~failed].ravel())
-    table = pa.table(
-        {
-            "matchup": pa.array(rows.segments[:, 0].astype(np.int32)),
-            "batch": pa.array(rows.segments[:, 1].astype(np.int32)),
-            "first": pa.array(rows.segments[:, 2]),
-            "battles": pa.array(rows.segments[:, 3]),
-            "tally": pa.ListArray.from_arrays(pa.array(offsets), values),
-            "error": pa.array([rows.errors.get(int(matchup), "") for matchup in rows.segments[:, 0]], pa.string()),
-        }
-    )
+    texts = [rows.errors.get(int(matchup), "") for matchup in rows.segments[:, 0]]
+    columns = [
+        pa.array(rows.segments[:, 0].astype(np.int32)),
+        pa.array(rows.segments[:, 1].astype(np.int32)),
+        pa.array(rows.segments[:, 2]),
+        pa.array(rows.segments[:, 3]),
+        pa.ListArray.from_arrays(pa.array(offsets), values),
+        pa.array(texts, pa.string()),
+    ]
+    table = pa.Table.from_arrays(columns, schema=_SCHEMA)
     table = table.replace_schema_metadata(
         {
             **described,
             "simcore.format": _FORMAT,
             "simcore.part": name,
-            "simcore.accumulators": str(width),
             "simcore.sha256": rows.digest(),
         }
     )
@@ -146,7 +157,7 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     return sink.getvalue()
 
 
-def _decode_rows(data: bytes, name: str) -> PartRows:
+def _decode_rows(data: bytes, name: str, segments: Integers, n_accumulators: int) -> PartRows:
     """Read the bytes of a part file back; ValueError or an Arrow error when anything does not fit."""
     file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
     notes = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
@@ -154,25 +165,26 @@ def _decode_rows(data: bytes, name: str) -> PartRows:
         raise ValueError("not a part written by this version")
     if notes.get("simcore.part") != name:
         raise ValueError("the content belongs to another part")
+    if not file.schema_arrow.equals(_SCHEMA):
+        raise ValueError("other columns than those of a part")
     table = file.read(use_threads=False).combine_chunks()
     table.validate(full=True)
-    segments = np.stack(
+    found = np.stack(
         [table.column(key).to_numpy().astype(np.int64) for key in ("matchup", "batch", "first", "battles")],
         axis=1,
     )
-    width = int(notes["simcore.accumulators"])
     column = table.column("tally").combine_chunks()
     lengths = column.value_lengths().to_numpy()
-    tallies = np.zeros((len(segments), width), dtype=np.int64)
-    if not np.isin(lengths, (0, width)).all():
-        raise ValueError("tallies of different length")
-    tallies[lengths == width] = column.flatten().to_numpy().reshape(-1, width)
+    if not np.array_equal(found, segments) or not np.isin(lengths, (0, n_accumulators)).all():
+        raise ValueError("the rows are not the planned ones")
+    tallies = np.zeros((len(found), n_accumulators), dtype=np.int64)
+    tallies[lengths == n_accumulators] = column.flatten().to_numpy().reshape(-1, n_accumulators)
     errors = {
         int(matchup): str(text)
-        for matchup, text in zip(segments[:, 0], table.column("error").to_pylist(), strict=True)
+        for matchup, text in zip(found[:, 0], table.column("error").to_pylist(), strict=True)
         if text
     }
-    rows = PartRows(segments, tallies, errors)
+    rows = PartRows(found, tallies, errors)
     if rows.digest() != notes.get("simcore.sha256"):
         raise ValueError("the checksum differs")
     return rows
@@ -195,7 +207,8 @@ class Store:
 
     Examples
     --------
-    >>>     >>> import tempfile
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "results") as store:
     ...     store.write_manifest({"state": "running"})
     ...     store.read_manifest()
@@ -357,7 +370,7 @@ class Store:
             self._distrust(path, problem.strerror or str(problem))
             return None
         try:
-            rows = _decode_rows(data, name)
+            return _decode_rows(data, name, segments, n_accumulators)
         except (
             pa.ArrowException,
             ValueError,
@@ -367,16 +380,13 @@ class Store:
             OverflowError,
             MemoryError,
         ) as problem:
-            lines = str(problem).splitlines()
-            self._distrust(path, lines[0] if lines else type(problem).__name__)
+            self._distrust(path, str(problem) or type(problem).__name__)
             return None
-        if rows.tallies.shape[1] != n_accumulators or not np.array_equal(rows.segments, segments):
-            self._distrust(path, "the rows are not the planned ones")
-            return None
-        return rows
 
     def _distrust(self, path: Path, reason: str) -> None:
-        self.reports.append(f"{path}: torn, altered or foreign ({reason}); computed again")
+        # The reason may quote bytes of the damaged file.
+        text = "".join(c if c.isprintable() else " " for c in reason.partition("\n")[0])
+        self.reports.append(f"{path}: torn, altered or foreign ({text}); computed again")
 
     def report_foreign(self, names: set[str]) -> None:
         """Report files among the parts that belong to no planned part; they are left alone.

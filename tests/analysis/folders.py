@@ -154,9 +154,7 @@ def _survivors(columns: dict[str, Any]) -> pa.Table:
         for side in ("attacker", "defender"):
             for part in columns[f"{side}_units"][number].split(", "):
                 start, unit = part.split(" ")
-                rows.append(
-                    (number, side, unit, "all", int(columns["battles"][number]), int(start), int(start) / 2)
-                )
+                rows.append((number, side, unit, "all", int(columns["battles"][number]), int(start), int(start) / 2))
     names = ("matchup", "side", "unit", "outcome", "battles", "start", "mean")
     types = (pa.int32(), pa.string(), pa.string(), pa.string(), pa.int64(), pa.int32(), pa.float64())
     return pa.table(

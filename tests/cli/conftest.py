@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import simcore
 from analysis.cli import app
 
 
@@ -41,6 +42,15 @@ class Answer:
 
 
 Cli = Callable[..., Answer]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> None:
+    """Compile before the first test, so that no test sees the line that tells about it."""
+    duel = {"attacker": {"units": "1 infantry"}, "defender": {"units": "1 infantry"}}
+    for threads in (1, 2):
+        simcore.odds(scenario=duel, battles=10, threads=threads)
+    simcore.replay(duel)
 
 
 @pytest.fixture

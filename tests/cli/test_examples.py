@@ -32,9 +32,7 @@ def test_every_example_says_how_to_run_it() -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_commands_in_the_examples(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
-) -> None:
+def test_commands_in_the_examples(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
     monkeypatch.chdir(ROOT)
     few = {"odds": ["--battles", "500"], "sweep": ["--battles", "200", "--out", str(tmp_path / "out")]}
     answer = cli(*words, *few.get(words[0], []))

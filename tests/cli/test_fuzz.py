@@ -148,7 +148,7 @@ def test_scenarios(data: dict[str, Any]) -> None:
 @FEW
 @given(mutated(SCENARIO))
 def test_scenarios_through_odds(data: dict[str, Any]) -> None:
-    options = {key: value for key, value in data.items() if isinstance(key, str)}
+    options = dict(data)
     options |= {"attacker": data.get("attacker", ""), "defender": data.get("defender", ""), "battles": 3}
     with refusal_allowed():
         result = simcore.odds(**options)
@@ -170,9 +170,7 @@ def test_sweeps_to_the_end(tmp_path_factory: pytest.TempPathFactory, data: dict[
 
 
 @FEW
-@given(
-    st.one_of(st.binary(max_size=80), st.text(max_size=80).map(lambda text: text.encode("utf-8", "replace")))
-)
+@given(st.one_of(st.binary(max_size=80), st.text(max_size=80).map(lambda text: text.encode("utf-8", "replace"))))
 def test_files_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("any") / "any.toml"
     path.write_bytes(content)

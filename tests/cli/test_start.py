@@ -104,9 +104,7 @@ def test_version(cli: Cli) -> None:
 
 
 def test_the_version_is_that_of_the_distribution() -> None:
-    project = tomllib.loads(
-        (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    )
+    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["version"] == simcore.__version__
 
 

@@ -57,9 +57,7 @@ class TestOdds:
         assert answer.out == f"{simcore.odds('10 infantry, 5 tank', '10 infantry', battles=2000)}\n"
 
     def test_json_has_what_is_promised(self, cli: Cli) -> None:
-        found = cli(
-            "odds", "10 infantry, 5 tank", "10 infantry", "--battles", 2000, "--seed", 3, "--json"
-        ).json
+        found = cli("odds", "10 infantry, 5 tank", "10 infantry", "--battles", 2000, "--seed", 3, "--json").json
         assert found["ruleset"] == "general_combat"
         assert found["edition"] == "spring1942"
         assert found["method"] == "simulated"
@@ -118,9 +116,7 @@ class TestOdds:
         monkeypatch.chdir(tmp_path)
         assert cli("odds", "mine/battle.toml", "--battles", 100, "--json").json["attacker"]["cost"] == 75
         words = ["--edition-file", "mine/rules.toml", "--edition", "mine"]
-        assert (
-            cli("odds", "1 tank", "1 inf", *words, "--battles", 100, "--json").json["attacker"]["cost"] == 9
-        )
+        assert cli("odds", "1 tank", "1 inf", *words, "--battles", 100, "--json").json["attacker"]["cost"] == 9
 
 
 class TestReplay:
@@ -139,16 +135,10 @@ class TestReplay:
     def test_a_script(self, cli: Cli) -> None:
         found = cli("replay", "1 tank", "1 infantry", "--script", "1,0", "--json").json
         assert found["outcome"] == "attacker_wins"
-        assert (
-            cli("replay", "1 tank", "1 infantry", "--script", "0 1", "--json").json["outcome"]
-            == "defender_wins"
-        )
+        assert cli("replay", "1 tank", "1 infantry", "--script", "0 1", "--json").json["outcome"] == "defender_wins"
 
     def test_the_seed_matters(self, cli: Cli) -> None:
-        assert (
-            cli("replay", "10 inf", "10 inf", "--seed", 1).out
-            != cli("replay", "10 inf", "10 inf", "--seed", 2).out
-        )
+        assert cli("replay", "10 inf", "10 inf", "--seed", 1).out != cli("replay", "10 inf", "10 inf", "--seed", 2).out
 
 
 SIDES: dict[str, Any] = {"attacker": {"units": "10 infantry, 5 tank"}, "defender": {"units": "10 infantry"}}
@@ -190,9 +180,7 @@ class TestSweep:
         for threads in (1, 2):
             out = tmp_path / str(threads)
             assert cli("sweep", sweep, "--out", out, "--threads", threads, "--no-report").code == 0
-            tables.append(
-                [(out / f"{name}.parquet").read_bytes() for name in ("matchups", "mixes", "survivors")]
-            )
+            tables.append([(out / f"{name}.parquet").read_bytes() for name in ("matchups", "mixes", "survivors")])
         assert tables[0] == tables[1]
 
     def test_again_is_the_same(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:

@@ -62,8 +62,7 @@ def test_every_exported_name_exists(module: object) -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     for module in (simcore, analysis):
-        with pytest.raises(AttributeError, match="swep"):
-            module.swep
+        assert not hasattr(module, "swep")
 
 
 def test_no_module_bears_the_name_of_a_verb() -> None:

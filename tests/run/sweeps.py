@@ -12,6 +12,8 @@ from simcore.scenario import load_sweep
 if TYPE_CHECKING:
     from pathlib import Path
 
+SHORT_PART = 4_096
+"""Battles of a part in tests: the small sweep then has six."""
 TABLE_FILES = ("matchups.parquet", "survivors.parquet", "mixes.parquet")
 
 _SMALL: dict[str, Any] = {
@@ -37,3 +39,8 @@ def planned(**tables: Any) -> Plan:
 def digests(folder: Path) -> dict[str, str]:
     """Return a digest of each table of a results folder."""
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in TABLE_FILES}
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """Return the part files of a results folder."""
+    return sorted((folder / "parts").glob("*.parquet"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import time
@@ -131,6 +132,13 @@ def test_a_mix_of_one_edition_fails_in_the_other() -> None:
     assert [point.attackers[0].cost for point in plan.points] == [None, 4]
 
 
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("tables", "field", "words"),
     [
@@ -216,6 +224,12 @@ def test_a_mix_of_one_edition_fails_in_the_other() -> None:
             "possible",
         ),
         ({"scenario": {"cycle_limit": 2**70}}, "scenario.cycle_limit", "64 bits"),
+        ({"scenario": {"cycle_limit": nested(90)}}, "scenario.cycle_limit", "nested too deeply"),
+        (
+            {"scenario": {"edition_changes": 5}, "grid": {"scenario.edition_changes.tank.cost": [5]}},
+            "grid.scenario.edition_changes.tank.cost",
+            "does not lie in a table",
+        ),
         ({"scenario": {"cycle_limit": float("nan")}}, "scenario.cycle_limit", "number"),
         (
             {"grid": {"scenario.attacker.keep_lnd": [0]}},
@@ -284,6 +298,53 @@ def test_a_budget_beyond_counting_is_refused() -> None:
     budget = {"units": units, "cost": 1_000_000, "slack": 9, "max_units": 2_000}
     problem = refused(small(attacker={"budget": budget}, grid={"edition.tank.cost": [997]}))
     assert problem.field == "attacker.budget"
+
+
+_VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-5, 3_000),
+        st.floats(),
+        st.text(max_size=6),
+        st.sampled_from(["tank", "2 inf"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["units", "cost", "name", "weight", "slack", "tank", "retreat", "x"]), inner),
+    ),
+    max_leaves=8,
+)
+_PLACES = st.sampled_from(
+    [
+        ("sweep", "edition"), ("sweep", "editions"), ("sweep", "pairs"), ("sweep", "battles"), ("sweep", "name"),
+        ("scenario", "attacker"), ("scenario", "defender"), ("scenario", "edition"), ("scenario", "switches"),
+        ("scenario", "edition_changes"), ("scenario", "territory"), ("scenario", "low_luck"),
+        ("attacker", "mixes"), ("attacker", "budget"), ("defender", "mixes"), ("defender", "budget"),
+        ("grid", "scenario.attacker.keep_land"), ("grid", "scenario.attacker"), ("grid", "edition.tank.cost"),
+        ("grid", "scenario.switches"), ("grid", "scenario.edition_changes.tank.cost"), ("grid", "edition.tank"),
+        ("grid", "scenario.attacker.retreat"), ("grid", "scenario.edition"), ("grid", "scenario.ruleset"),
+    ]
+)  # fmt: skip
+
+
+@given(changes=st.dictionaries(_PLACES, st.one_of(_VALUES, st.lists(_VALUES, min_size=1, max_size=3)), max_size=3))
+def test_any_input_gives_a_plan_or_one_line(changes: dict[tuple[str, str], Any]) -> None:
+    config = small()
+    for (table, key), value in changes.items():
+        config.setdefault(table, {})[key] = value
+    plan, text = None, ""
+    try:
+        plan = plan_sweep(load_sweep(config, source="nightly.toml"))
+    except ScenarioError as problem:
+        text = str(problem)
+    if plan is None:
+        assert text.startswith("nightly.toml: ")
+        assert "\n" not in text
+        return
+    for matchup in range(0, len(plan), max(len(plan) // 5, 1)):
+        with contextlib.suppress(ScenarioError):
+            load_scenario(plan.scenario(matchup))
 
 
 @given(battles=st.one_of(st.integers(1, 10_000), st.integers(10_000, 2 * 10**7)))

@@ -22,7 +22,7 @@ from simcore.run import plan as plan_module
 from simcore.run.session import SweepInterrupted, SweepResult, results_folder, resume, sweep
 from simcore.run.store import Store
 from simcore.scenario import load_sweep
-from tests.run.sweeps import TABLE_FILES, digests, small
+from tests.run.sweeps import TABLE_FILES, digests, parts_of, small
 
 SWEEP_TOML = """
 [sweep]
@@ -47,29 +47,7 @@ infantry = { attack = 3 }
 """
 
 
-@pytest.fixture(autouse=True)
-def _short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make small sweeps have several parts: 18 rows of 3,000 battles and fewer become five parts."""
-    monkeypatch.setattr(plan_module, "PART_BATTLES", 4_096)
-
-
-@pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("undisturbed") / "out"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan_module, "PART_BATTLES", 4_096)
-        sweep(small(), folder, threads=1)
-    return folder
-
-
-@pytest.fixture
-def done(undisturbed: Path, tmp_path: Path) -> Path:
-    """A finished results folder that a test may spoil."""
-    return Path(shutil.copytree(undisturbed, tmp_path / "out"))
-
-
-def parts_of(folder: Path) -> list[Path]:
-    return sorted((folder / "parts").glob("*.parquet"))
+pytestmark = pytest.mark.usefixtures("short_parts")
 
 
 def matchups_of(folder: Path) -> list[dict[str, Any]]:

@@ -173,6 +173,15 @@ def test_leftovers_of_a_killed_run_are_removed(tmp_path: Path) -> None:
         assert (tmp_path / "parts" / "kept.parquet").exists()
 
 
+def test_leftovers_that_cannot_be_removed(tmp_path: Path) -> None:
+    (tmp_path / ".matchups.parquet.unfinished").mkdir()
+    with pytest.raises(StoreError, match="cannot remove: Is a directory"), Store(tmp_path):
+        pass
+    (tmp_path / ".matchups.parquet.unfinished").rmdir()
+    with Store(tmp_path):  # the lock was given back
+        pass
+
+
 def test_only_one_run_at_a_time(tmp_path: Path) -> None:
     with Store(tmp_path), pytest.raises(StoreError, match="another run is writing"), Store(tmp_path):
         pass

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simcore.errors import StoreError
+from simcore.run import table as table_module
 from simcore.run.store import Store, readable
 from simcore.run.table import sample_sd, writing_tables
 from tests.run.sweeps import TABLE_FILES, digests, planned
@@ -303,6 +304,32 @@ def test_equal_tallies_give_equal_bytes(tmp_path: Path) -> None:
     write(tmp_path / "a")
     write(tmp_path / "b")
     assert digests(tmp_path / "a") == digests(tmp_path / "b")
+
+
+def test_row_groups_are_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a")
+    monkeypatch.setattr(table_module, "_ROW_GROUP", 10)
+    write(tmp_path / "b")
+    file = pq.ParquetFile(tmp_path / "b" / "matchups.parquet")
+    assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [10, 10, 4]
+    for name in ("matchups", "survivors", "mixes"):
+        assert rows_of(tmp_path / "a", name) == rows_of(tmp_path / "b", name)
+
+
+def test_a_writer_that_cannot_be_closed_does_not_hide_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Any) -> None:
+        raise pa.ArrowInvalid("Operation on closed file")
+
+    def stop() -> None:
+        plan = planned(**TABLES)
+        with Store(tmp_path) as store, writing_tables(store, plan):
+            monkeypatch.setattr(pq.ParquetWriter, "close", refuse)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
 
 
 def test_an_error_leaves_the_older_tables(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@
 (() => {
   const data = (id) => JSON.parse(document.getElementById(id).textContent);
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+  const root = document.documentElement;
   const plots = all(".plot").map((box) => ({ box, figures: data(box.dataset.figures) }));
   const choice = document.getElementById("point");
   const place = () => (choice ? choice.selectedIndex : 0);
 
   // ---------------------------------------------------------------------------------------- figures
   function colours() {
-    const style = getComputedStyle(document.documentElement);
+    const style = getComputedStyle(root);
     const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     return {
       ink: colour("ink"), soft: colour("soft"), line: colour("line"), card: colour("card"),
@@ -19,11 +20,10 @@
     };
   }
 
-  function dressed(figure, width) {
+  function dressed(figure, narrow) {
     const paint = colours();
     const copy = JSON.parse(JSON.stringify(figure));
     const { layout } = copy;
-    const narrow = width < 560;
     const font = getComputedStyle(document.body).fontFamily;
     Object.assign(layout, {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: paint.ink, family: font },
@@ -38,6 +38,8 @@
     if (narrow) layout.yaxis.tickfont = { size: 10 };
     if (layout.meta.x) layout.xaxis.ticktext = narrow ? layout.meta.x.narrow : layout.meta.x.wide;
     for (const trace of copy.data) {
+      // A box beside the cell would not fit on a phone: a tap fills the panel instead.
+      if (narrow) Object.assign(trace, { hovertemplate: null, hoverinfo: "none" });
       if (trace.type === "heatmap") trace.colorscale = paint.ramp;
       else {
         trace.marker.color = paint[trace.meta];
@@ -47,17 +49,33 @@
     return copy;
   }
 
-  function draw(plot) {
-    const { box } = plot;
-    const figure = plot.figures[place()];
-    const outer = box.parentElement.clientWidth;
-    const { meta } = figure.layout;
-    // Many columns need room: the box scrolls rather than the page.
-    const labels = outer < 560 ? 110 : 210;
-    const width = meta.cells ? Math.max(outer - 18, labels + meta.cells * 15) : outer;
-    const { data: traces, layout } = dressed(figure, outer);
-    const above = meta.x ? (outer < 560 ? 90 : 150) : 44;
-    if (meta.cells && (width - labels) / meta.cells < 24) layout.xaxis.tickangle = -90;
+  const PAPER = 660;
+
+  function room(box) {
+    if (root.classList.contains("printing")) return PAPER;
+    const frame = box.closest("figure, section");
+    const style = getComputedStyle(frame);
+    return frame.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  }
+
+  function draw({ box, figures }) {
+    const figure = figures[place()];
+    const outer = room(box);
+    const narrow = outer < 560;
+    const { data: traces, layout } = dressed(figure, narrow);
+    const { meta } = layout;
+    let width = outer, above = 44;
+    if (meta.x) {
+      // Few columns need not fill the page, many need room: then the box scrolls rather than the page.
+      const labels = narrow ? 110 : 210;
+      const least = root.classList.contains("printing") ? 0 : labels + meta.cells * 15;
+      width = Math.max(Math.min(outer - 18, labels + meta.cells * 110 + 40), least);
+      above = narrow ? 110 : 150;
+      if (narrow || (width - labels) / meta.cells < 24) {
+        layout.xaxis.tickangle = -90;
+        layout.margin.r = 10;
+      }
+    }
     layout.width = width;
     layout.height = meta.plotHeight + above;
     return Plotly.react(box, traces, layout, { displaylogo: false, displayModeBar: false });
@@ -67,8 +85,10 @@
   if (plots.length) {
     drawAll();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-    addEventListener("beforeprint", drawAll);
-    addEventListener("afterprint", drawAll);
+    // Paper is white and has a width of its own, whatever the screen shows.
+    const printing = (is) => { root.classList.toggle("printing", is); drawAll(); };
+    addEventListener("beforeprint", () => printing(true));
+    addEventListener("afterprint", () => printing(false));
     let timer = 0, before = innerWidth;
     addEventListener("resize", () => {
       if (innerWidth === before) return;
@@ -96,6 +116,7 @@
       set("command", `simcore odds ${units} ${details.options[place()]}`);
       panel.hidden = false;
     });
+    panel.querySelector(".close").addEventListener("click", () => { panel.hidden = true; });
   }
 
   // ----------------------------------------------------------------------------------------- tables

@@ -62,7 +62,7 @@ def _tally(
 def _record(
     arrays: Battles, keys: npt.NDArray[np.uint64], row: int, first: int, count: int
 ) -> tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    from simcore.rulesets.general_combat import kernel  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat import kernel, trace  # noqa: PLC0415 - compiles kernels
 
     starts = np.arange(0, count, kernel.CHUNK, dtype=np.int64)
     segments = np.zeros((len(starts), 4), dtype=np.int64)
@@ -70,7 +70,7 @@ def _record(
     segments[:, 1] = first + starts
     segments[:, 2] = np.minimum(kernel.CHUNK, count - starts)
     segments[:, 3] = starts
-    records = kernel.Records(
+    records = trace.Records(
         outcome=np.full(count, -1, dtype=np.int8),
         cycles=np.zeros(count, dtype=np.int32),
         survivors=np.zeros((count, 2, len(UNITS)), dtype=np.int16),
@@ -80,7 +80,7 @@ def _record(
     tally = np.zeros((len(starts), len(ACCUMULATORS)), dtype=np.int64)
     status = np.full(len(starts), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(starts), dtype=np.int64)
-    no_trace = np.zeros((1, len(kernel.EventField)), dtype=np.int32)
+    no_trace = np.zeros((1, len(trace.EventField)), dtype=np.int32)
     no_script = np.zeros(1, dtype=np.int64)
     kernel.resolve_serial(
         segments,

@@ -22,7 +22,8 @@ from simcore.rulesets.general_combat.encoding import (
     DrawStep,
     Outcome,
 )
-from simcore.rulesets.general_combat.kernel import Event, EventField, Records, resolve_serial
+from simcore.rulesets.general_combat.kernel import resolve_serial
+from simcore.rulesets.general_combat.trace import POOLED, Event, EventField, Records
 
 if TYPE_CHECKING:
     from simcore.core.dice import DiceTable
@@ -159,7 +160,7 @@ class _Narrator:
         else:
             dice_per_unit = self.scenario.fire(Side(side), UNITS[group]).dice
             what = _counted(dice // dice_per_unit, UNITS[group])
-        if hits == -2:  # noqa: PLR2004 - pooled by low luck: the die comes with the remainder
+        if hits == POOLED:  # the die comes with the remainder
             self.lines.append(f"  {name}: {what} at {self._value(odds)} add their points")
             return
         count = f"{dice} {'die' if dice == 1 else 'dice'}"

@@ -120,9 +120,7 @@ EDITIONS = {
         aa_choice="owner",
         aa_fate="destroyed",
     ),
-    "revised": Edition(
-        {**_BASE, **_AAA_FOR_5, "bomber": UnitRow(15, 4, 1)}, jet_fighters="defence", technologies=True
-    ),
+    "revised": Edition({**_BASE, **_AAA_FOR_5, "bomber": UnitRow(15, 4, 1)}, jet_fighters="defence", technologies=True),
     "global40_2nd": Edition(
         {**_BASE, **_AAA_FOR_5, **_TANK_FOR_6, **_GLOBAL_ONLY},
         aa_dice="three_per_gun",
@@ -193,11 +191,7 @@ class Scenario:
         row = self.row(unit)
         role = "attack" if side == ATTACKER else "defence"
         value = row.attack if side == ATTACKER else row.defence
-        if (
-            unit == "fighter"
-            and "jet_fighters" in self.forces[side].technologies
-            and self.edition.jet_fighters == role
-        ):
+        if unit == "fighter" and "jet_fighters" in self.forces[side].technologies and self.edition.jet_fighters == role:
             value += 1
         return clamp(value, self.edition.sides)
 
@@ -267,9 +261,7 @@ def muster(scenario: Scenario, side: int) -> list[str]:
     kept = min(force.keep_land, sum(unit in LAND for unit in stack))
     if kept:
         places = [place for place, unit in enumerate(stack) if unit in LAND][-kept:]
-        stack = [unit for place, unit in enumerate(stack) if place not in places] + [
-            stack[place] for place in places
-        ]
+        stack = [unit for place, unit in enumerate(stack) if place not in places] + [stack[place] for place in places]
     return stack
 
 
@@ -452,9 +444,7 @@ def aa_throws(scenario: Scenario, state: State) -> list[Throw]:
 def apply_aa(state: State, group: int, hits: int) -> None:
     """GC-4.0.2, GC-4.0.3: the owner loses one aircraft a hit, of the type that was fired at."""
     for _ in range(hits):
-        targets = [
-            unit for unit in state.attackers if unit in AIRCRAFT and group in {TYPE[unit], GROUP_ANY_AIRCRAFT}
-        ]
+        targets = [unit for unit in state.attackers if unit in AIRCRAFT and group in {TYPE[unit], GROUP_ANY_AIRCRAFT}]
         if targets:
             state.attackers.remove(targets[0])
 
@@ -496,8 +486,7 @@ def combat_throws(scenario: Scenario, side: int, stack: Sequence[str], cycle: in
     """Return the dice of one side in one cycle, in the order of throwing."""
     step = STEP_ATTACK if side == ATTACKER else STEP_DEFENCE
     throws = [
-        Throw(cycle, step, side, group, dice, chance)
-        for group, dice, chance in firing_groups(scenario, side, stack)
+        Throw(cycle, step, side, group, dice, chance) for group, dice, chance in firing_groups(scenario, side, stack)
     ]
     return pool(throws, low_luck=scenario.low_luck in {"combat", "both"}, group=GROUP_REMAINDER)
 
@@ -611,9 +600,7 @@ def fight(scenario: Scenario, dice: Dice) -> Battle:
     return conclude(scenario, state, outcome, cycle)
 
 
-def battle(
-    data: Mapping[str, Any] | Scenario, number: int = 0, *, seed: int = 1, pairing: str = "matchup"
-) -> Battle:
+def battle(data: Mapping[str, Any] | Scenario, number: int = 0, *, seed: int = 1, pairing: str = "matchup") -> Battle:
     """Fight the battle with this number, with the dice that the sampler would throw."""
     scenario = data if isinstance(data, Scenario) else read_scenario(data)
     return fight(scenario, RandomDice(random_key(scenario, seed, pairing), number))

@@ -103,9 +103,7 @@ def test_aa_dice_of_the_editions(edition: str) -> None:
 def test_aa_choice_of_the_editions(edition: str) -> None:
     # Under "owner" the bombers go only when all fighters are gone.
     battles = fought(land("2 infantry, 3 fighter, 3 bomber", "2 aa_gun", edition), 2_000)
-    bomber_before_fighter = (battles.left("attacker", "bomber") < 3) & (
-        battles.left("attacker", "fighter") > 0
-    )
+    bomber_before_fighter = (battles.left("attacker", "bomber") < 3) & (battles.left("attacker", "fighter") > 0)
     assert bomber_before_fighter.any() == (edition in GUN_EDITIONS)
 
 
@@ -137,9 +135,7 @@ def test_aa_choice_may_be_set_for_any_edition(edition: str) -> None:
         2_000,
     )
     for battles, expected in ((owner, False), (per_type, True)):
-        assert (
-            (battles.left("attacker", "bomber") < 3) & (battles.left("attacker", "fighter") > 0)
-        ).any() == expected
+        assert ((battles.left("attacker", "bomber") < 3) & (battles.left("attacker", "fighter") > 0)).any() == expected
 
 
 @rule("GC-2.3:aa_fate")
@@ -153,9 +149,7 @@ def test_fate_of_a_lone_gun(edition: str, fate: str | None) -> None:
     destroyed = fate == "destroyed" or (fate is None and edition in AAA_EDITIONS)
     assert battles.outcomes() == {"attacker_wins"}
     assert distinct(battles.cycles) == {0}
-    assert distinct(battles.cost_lost[:, 1]) == {
-        2 * ref.EDITIONS[edition].units["aa_gun"].cost if destroyed else 0
-    }
+    assert distinct(battles.cost_lost[:, 1]) == {2 * ref.EDITIONS[edition].units["aa_gun"].cost if destroyed else 0}
     assert battles.tally["captured.guns"] == (0 if destroyed else 20)
     assert distinct(battles.left("defender")) == {0}
 
@@ -411,9 +405,7 @@ def test_values_of_the_unit_tables(edition: str) -> None:
 
 
 @rule("GC-4.3.1")
-@pytest.mark.parametrize(
-    ("value", "hits"), [(0, {0}), (1, {0, 1, 2}), (5, {0, 1, 2}), (6, {2}), (7, {2}), (20, {2})]
-)
+@pytest.mark.parametrize(("value", "hits"), [(0, {0}), (1, {0, 1, 2}), (5, {0, 1, 2}), (6, {2}), (7, {2}), (20, {2})])
 def test_boundary_values_of_a_die(value: int, hits: set[int]) -> None:
     scenario = land(
         "2 tank", "3 infantry", cycle_limit=1, edition_changes={"tank.attack": value, "infantry.defence": 1}
@@ -429,8 +421,7 @@ def test_boundary_values_of_a_die(value: int, hits: set[int]) -> None:
 def test_scripted_battles(case: dict[str, Any]) -> None:
     replay = simcore.replay(case["scenario"], script=case["script"])
     assert [
-        [draw["side"], draw["cycle"], draw["dice"], str(Fraction(*draw["odds"])), draw["hits"]]
-        for draw in replay.draws
+        [draw["side"], draw["cycle"], draw["dice"], str(Fraction(*draw["odds"])), draw["hits"]] for draw in replay.draws
     ] == [[side, cycle, dice, p, hits] for side, cycle, _, dice, p, hits in case["throws"]]
     expect = case["expect"]
     assert (replay.outcome, replay.cycles) == (expect["outcome"], expect["cycles"])
@@ -572,9 +563,7 @@ def test_a_battle_that_ends_in_the_last_cycle_is_finished() -> None:
 @rule("GC-8.1")
 @pytest.mark.parametrize("cycles", [1, 2, 3])
 def test_the_retreat_comes_before_the_cycle_limit(cycles: int) -> None:
-    battles = fought(
-        land("6 infantry", "6 infantry", cycle_limit=cycles, attacker_retreat={"after_cycles": cycles})
-    )
+    battles = fought(land("6 infantry", "6 infantry", cycle_limit=cycles, attacker_retreat={"after_cycles": cycles}))
     assert "unfinished" not in battles.outcomes()
     assert distinct(battles.cycles[battles.outcome == "attacker_retreats"]) == {cycles}
 
@@ -764,9 +753,7 @@ def test_land_units_need_a_space() -> None:
 @rule("GC-4.6.8")
 def test_the_unit_that_came_from_there_need_not_be_alive() -> None:
     # The space stays open whatever was lost: one unit of any kind may still go there.
-    battles = fought(
-        land("2 infantry, 1 tank", "4 infantry", attacker_retreat={"when_units_at_most": 1}), 1_000
-    )
+    battles = fought(land("2 infantry, 1 tank", "4 infantry", attacker_retreat={"when_units_at_most": 1}), 1_000)
     left = battles.outcome == "attacker_retreats"
     assert left.any()
     assert distinct(battles.left("attacker")[left]) == {1}
@@ -1074,9 +1061,7 @@ def test_technologies_count_in_the_values_of_a_policy() -> None:
     ],
 )
 def test_land_units_kept_to_the_last(keep: int, stack: list[str]) -> None:
-    battles = fought(
-        land("2 infantry, 1 tank, 1 fighter, 1 bomber", "4 infantry", attacker_keep_land=keep), 1_000
-    )
+    battles = fought(land("2 infantry, 1 tank, 1 fighter, 1 bomber", "4 infantry", attacker_keep_land=keep), 1_000)
     assert_lost_from_the_front(battles, "attacker", stack)
 
 
@@ -1115,9 +1100,7 @@ def test_losses_always_come_from_the_front(scenarios: list[dict[str, Any]]) -> N
 
 
 @rule("GC-7")
-@pytest.mark.parametrize(
-    ("edition", "attack", "defence"), [("aa50", 4, 4), ("global40_2nd", 4, 4), ("revised", 3, 5)]
-)
+@pytest.mark.parametrize(("edition", "attack", "defence"), [("aa50", 4, 4), ("global40_2nd", 4, 4), ("revised", 3, 5)])
 def test_jet_fighters(edition: str, attack: int, defence: int) -> None:
     jets = ["jet_fighters"]
     attacking, defending = fought_all(
@@ -1243,14 +1226,10 @@ def test_low_luck_of_the_guns(attacker: str, per_type: set[int], owner: set[int]
     scenario = land(f"1 infantry, {attacker}", "1 aa_gun", low_luck="aa", switches={"aa_choice": choice})
     battles = fought(scenario, 500)
     start = sum(ref.parse_units(attacker).values())
-    assert distinct(start - battles.left("attacker", *ref.AIRCRAFT)) == (
-        owner if choice == "owner" else per_type
-    )
+    assert distinct(start - battles.left("attacker", *ref.AIRCRAFT)) == (owner if choice == "owner" else per_type)
 
 
-@pytest.mark.parametrize(
-    ("option", "combat", "aa"), [("none", 0, 0), ("combat", 1, 0), ("aa", 0, 1), ("both", 1, 1)]
-)
+@pytest.mark.parametrize(("option", "combat", "aa"), [("none", 0, 0), ("combat", 1, 0), ("aa", 0, 1), ("both", 1, 1)])
 def test_low_luck_is_chosen_for_combat_and_guns_apart(option: str, combat: int, aa: int) -> None:
     in_combat = fought(land("6 infantry", "4 infantry", cycle_limit=1, low_luck=option), 500)
     assert (distinct(4 - in_combat.left("defender")) == {1}) == bool(combat)
@@ -1329,20 +1308,14 @@ def test_equal_forces_have_equal_chances(units: dict[str, int]) -> None:
     solved = exact.solve(land(text, text))
     assert solved.outcome("attacker_wins") == solved.outcome("defender_wins")
     battles = fought(land(text, text), 4_000)
-    assert_share(
-        int((battles.outcome == "attacker_wins").sum()), 4_000, float(solved.outcome("attacker_wins"))
-    )
-    assert_share(
-        int((battles.outcome == "defender_wins").sum()), 4_000, float(solved.outcome("defender_wins"))
-    )
+    assert_share(int((battles.outcome == "attacker_wins").sum()), 4_000, float(solved.outcome("attacker_wins")))
+    assert_share(int((battles.outcome == "defender_wins").sum()), 4_000, float(solved.outcome("defender_wins")))
 
 
 def test_doubled_costs_double_the_swing() -> None:
     armies = ("3 infantry, 1 artillery, 1 tank", "4 infantry, 1 tank")
     doubled = {
-        f"{unit}.cost": 2 * ref.EDITIONS["spring1942"].units[unit].cost
-        for unit in ref.LAND
-        if unit != "mech_infantry"
+        f"{unit}.cost": 2 * ref.EDITIONS["spring1942"].units[unit].cost for unit in ref.LAND if unit != "mech_infantry"
     }
     plain, dear = fought_all([land(*armies), land(*armies, edition_changes=doubled)])
     assert plain.same_as(dear)
@@ -1353,12 +1326,8 @@ def test_doubled_costs_double_the_swing() -> None:
 
 @settings(max_examples=25)
 @given(
-    attackers=st.dictionaries(
-        st.sampled_from(("infantry", "tank", "fighter")), st.integers(1, 5), min_size=1
-    ),
-    defenders=st.dictionaries(
-        st.sampled_from(("infantry", "tank", "fighter")), st.integers(1, 5), min_size=1
-    ),
+    attackers=st.dictionaries(st.sampled_from(("infantry", "tank", "fighter")), st.integers(1, 5), min_size=1),
+    defenders=st.dictionaries(st.sampled_from(("infantry", "tank", "fighter")), st.integers(1, 5), min_size=1),
     more=st.sampled_from(("infantry", "tank", "fighter")),
 )
 def test_one_more_unit_never_hurts(attackers: dict[str, int], defenders: dict[str, int], more: str) -> None:
@@ -1401,9 +1370,7 @@ def test_pairings() -> None:
     assert not first.same_as(third)
     one, other = fought_all([land("3 tank", "3 infantry"), land("3 tank", "3 infantry, 1 aa_gun")])
     assert not one.same_as(other)
-    one, other = fought_all(
-        [land("3 tank", "3 infantry"), land("3 tank", "3 infantry, 1 aa_gun")], pairing="common"
-    )
+    one, other = fought_all([land("3 tank", "3 infantry"), land("3 tank", "3 infantry, 1 aa_gun")], pairing="common")
     assert one.same_as(other)
 
 

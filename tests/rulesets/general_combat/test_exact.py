@@ -79,9 +79,7 @@ def policy_scenarios() -> dict[str, dict[str, Any]]:
     )
     found = {}
     for policy in ("default", "cheapest", "weakest"):
-        found[f"policy {policy}"] = land(
-            *full, "global40_2nd", attacker_loss_order=policy, defender_loss_order=policy
-        )
+        found[f"policy {policy}"] = land(*full, "global40_2nd", attacker_loss_order=policy, defender_loss_order=policy)
     for kept in (1, 2, 3):
         found[f"keep land {kept}"] = land(*MIXED, attacker_keep_land=kept)
     for number, retreat in enumerate(
@@ -98,9 +96,7 @@ def policy_scenarios() -> dict[str, dict[str, Any]]:
         found[f"retreat {number}"] = land(*MIXED, attacker_retreat=retreat)
     for limit in (1, 2, 4):
         found[f"cycle limit {limit}"] = land(*MIXED, cycle_limit=limit)
-    found["capture"] = land(
-        "2 infantry, 1 tank", "1 infantry, 2 aa_gun, 1 industrial_complex", territory={"value": 5}
-    )
+    found["capture"] = land("2 infantry, 1 tank", "1 infantry, 2 aa_gun, 1 industrial_complex", territory={"value": 5})
     found["no defender"] = land("1 infantry, 1 fighter", "", territory={"value": 2})
     found["no attacker"] = land("", "1 infantry")
     return found
@@ -121,9 +117,7 @@ def tallies() -> dict[str, dict[str, int]]:
     encoded = simcore.encode(list(SCENARIOS.values()))
     tally = simcore.simulate(encoded, battles=BATTLES, seed=20).tally
     names = encoded.ruleset.accumulators
-    return {
-        name: dict(zip(names, row.tolist(), strict=True)) for name, row in zip(SCENARIOS, tally, strict=True)
-    }
+    return {name: dict(zip(names, row.tolist(), strict=True)) for name, row in zip(SCENARIOS, tally, strict=True)}
 
 
 def assert_near(total: float, mean: float, square: float, most: float, what: str) -> None:
@@ -134,9 +128,7 @@ def assert_near(total: float, mean: float, square: float, most: float, what: str
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(
-    "name", [name for name in SCENARIOS if name not in {case["id"] for case in PRINTED_ONLY}]
-)
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in {case["id"] for case in PRINTED_ONLY}])
 def test_sampler_follows_the_exact_distribution(name: str) -> None:
     scenario = ref.read_scenario(SCENARIOS[name])
     units = max(sum(force.units.values()) for force in scenario.forces)
@@ -154,8 +146,7 @@ def test_sampler_follows_the_exact_distribution(name: str) -> None:
     assert tally["battles"] == BATTLES
     assert sum(tally[f"outcome.{outcome}"] for outcome in ref.OUTCOMES) == BATTLES
     costs = [
-        sum(scenario.row(unit).cost for unit in ref.muster(scenario, side))
-        for side in (ref.ATTACKER, ref.DEFENDER)
+        sum(scenario.row(unit).cost for unit in ref.muster(scenario, side)) for side in (ref.ATTACKER, ref.DEFENDER)
     ]
     for outcome in ref.OUTCOMES:
         check(f"outcome.{outcome}", lambda battle, name=outcome: int(battle.outcome == name), 1)
@@ -182,9 +173,7 @@ def test_sampler_follows_the_exact_distribution(name: str) -> None:
     # The exact variance of the number of cycles is not kept: the sample's own is used.
     square = tally["cycles.sumsq"] / BATTLES
     mean = float(solved.mean_cycles)
-    assert_near(
-        tally["cycles.sum"], mean, square - (tally["cycles.sum"] / BATTLES) ** 2 + mean**2, 1, "cycles"
-    )
+    assert_near(tally["cycles.sum"], mean, square - (tally["cycles.sum"] / BATTLES) ** 2 + mean**2, 1, "cycles")
 
 
 @pytest.mark.statistical

@@ -109,9 +109,7 @@ def test_every_battle_equals_the_reference(scenarios: list[dict[str, Any]]) -> N
 @pytest.mark.slow
 @settings(max_examples=400, phases=no_shrinking)
 @given(scenarios=batches, seed=st.integers(0, 2**63), first=st.integers(0, 2**40))
-def test_many_more_battles_equal_the_reference(
-    scenarios: list[dict[str, Any]], seed: int, first: int
-) -> None:
+def test_many_more_battles_equal_the_reference(scenarios: list[dict[str, Any]], seed: int, first: int) -> None:
     assert_same(scenarios, seed=seed, first=first, battles=8)
 
 
@@ -158,8 +156,7 @@ def test_a_replay_throws_the_dice_of_the_reference(scenario: dict[str, Any], bat
     fought = ref.fight(read, dice)
     replay = simcore.replay(scenario, battle=battle)
     assert [
-        (draw["side"], draw["cycle"], draw["dice"], Fraction(*draw["odds"]), draw["hits"])
-        for draw in replay.draws
+        (draw["side"], draw["cycle"], draw["dice"], Fraction(*draw["odds"]), draw["hits"]) for draw in replay.draws
     ] == [(ref.SIDES[throw.side], throw.cycle, throw.dice, throw.chance, hits) for throw, hits in dice.thrown]
     assert (replay.outcome, replay.cycles) == (fought.outcome, fought.cycles)
     assert replay.survivors == dict(zip(ref.SIDES, fought.survivors, strict=True))
@@ -260,9 +257,7 @@ def write_editions(editions: Mapping[str, ref.Edition], bases: Mapping[str, str]
         for unit, row in edition.units.items():
             supportable = unit in {"infantry", "mech_infantry", "tactical_bomber"}
             extra = f", supported_attack = {row.supported}" if supportable else ""
-            lines.append(
-                f"{unit} = {{ cost = {row.cost}, attack = {row.attack}, defence = {row.defence}{extra} }}"
-            )
+            lines.append(f"{unit} = {{ cost = {row.cost}, attack = {row.attack}, defence = {row.defence}{extra} }}")
     path.write_text("\n".join(lines), encoding="utf-8")
 
 

@@ -58,8 +58,7 @@ def test_worked_figures(case: dict[str, Any]) -> None:
         assert exact.hit_chances(throws) == [Fraction(p) for p in expect["attacker_hits"]]
     if "aircraft_lost" in expect:
         assert exact.aa_losses(scenario) == {
-            tuple(sorted(ref.parse_units(units).items())): Fraction(p)
-            for units, p in expect["aircraft_lost"].items()
+            tuple(sorted(ref.parse_units(units).items())): Fraction(p) for units, p in expect["aircraft_lost"].items()
         }
 
 

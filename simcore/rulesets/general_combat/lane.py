@@ -1,0 +1,558 @@
+"""Battles side by side: the arrays of the lanes and the loops that apply rule steps to all of them.
+
+Lane arrays are laid out (quantity, lane), so that a rule step is a loop over neighbouring lanes that the
+compiler turns into vector code. The loops must stay free of calls that it would not inline.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simcore.core.dice import draw_hits
+from simcore.core.jit import kernel
+from simcore.rulesets.general_combat.encoding import (
+    MAX_LOSS_GROUPS,
+    SUPPORTED_GROUP,
+    Accumulator,
+    Outcome,
+    RowField,
+    UnitType,
+)
+from simcore.rulesets.general_combat.steps import (
+    aa_dice_total,
+    absorb,
+    paired_tactical_bombers,
+    supported_infantry,
+    supported_mech_infantry,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = [
+    "AA_GUN",
+    "LANES",
+    "Ending",
+    "Lanes",
+    "Plan",
+    "Total",
+    "close_up",
+    "count_dice",
+    "draw",
+    "is_aircraft",
+    "new_lanes",
+    "plan_matchup",
+    "record",
+    "remove",
+    "set_aside",
+    "sort_lanes",
+    "sum_units",
+    "tally",
+    "tally_captures",
+    "total_dice",
+]
+
+LANES = 1024
+
+_N_TYPES = len(UnitType)
+_INF = int(UnitType.INFANTRY)
+_MECH = int(UnitType.MECH_INFANTRY)
+_ART = int(UnitType.ARTILLERY)
+_TANK = int(UnitType.TANK)
+AA_GUN = int(UnitType.AA_GUN)
+_FIGHTER = int(UnitType.FIGHTER)
+_TAC = int(UnitType.TACTICAL_BOMBER)
+_BOMBER = int(UnitType.BOMBER)
+
+_NOTHING = 2 * MAX_LOSS_GROUPS
+"""Lane row that is always zero: stands in for a type without a (second) loss group."""
+
+_MAX_SLOTS = 2 * _N_TYPES
+
+# Columns of `Plan.slots`, one row per firing group.
+_SLOT_TYPE = 0
+_SLOT_FORM = 1
+_SLOT_ODDS = 2
+_SLOT_GROUP = 3
+_SLOT_DICE = 4
+_SLOT_FIELDS = 5
+
+# Forms of firing groups: how their dice follow from the counts.
+_PLAIN = 0
+_SUPPORTED = 1
+_UNSUPPORTED = 2
+
+_GUNS = int(RowField.GUNS)
+_AA_THREE_PER_GUN = int(RowField.AA_THREE_PER_GUN)
+_AA_OWNER_PICKS = int(RowField.AA_OWNER_PICKS)
+_PER_ARTILLERY = int(RowField.PER_ARTILLERY)
+
+_WINS = int(Outcome.ATTACKER_WINS)
+_A_BATTLES = int(Accumulator.BATTLES)
+_A_OUTCOMES = int(Accumulator.OUTCOMES)
+_A_CYCLES = int(Accumulator.CYCLES)
+_A_CYCLES_SQ = int(Accumulator.CYCLES_SQ)
+_A_ATTACKER_LOST = int(Accumulator.ATTACKER_LOST)
+_A_ATTACKER_LOST_SQ = int(Accumulator.ATTACKER_LOST_SQ)
+_A_DEFENDER_LOST = int(Accumulator.DEFENDER_LOST)
+_A_DEFENDER_LOST_SQ = int(Accumulator.DEFENDER_LOST_SQ)
+_A_SWING = int(Accumulator.SWING)
+_A_SWING_SQ = int(Accumulator.SWING_SQ)
+_A_CAPTURED = int(Accumulator.CAPTURED)
+_A_CAPTURED_VALUE = int(Accumulator.CAPTURED_VALUE)
+_A_CAPTURED_GUNS = int(Accumulator.CAPTURED_GUNS)
+_A_CAPTURED_COMPLEXES = int(Accumulator.CAPTURED_COMPLEXES)
+_A_SURVIVORS = int(Accumulator.SURVIVORS)
+
+
+class Total:
+    """Rows of `Lanes.totals`."""
+
+    ATTACKERS = 0
+    LAND = 1
+    DEFENDERS = 2
+    AA_GUNS = 3
+    ATTACK_DICE = 4
+    DEFENCE_DICE = 5
+
+
+_ATTACKERS = Total.ATTACKERS
+_LAND = Total.LAND
+_DEFENDERS = Total.DEFENDERS
+_AA_GUNS = Total.AA_GUNS
+_ATTACK_DICE = Total.ATTACK_DICE
+_N_TOTALS = 6
+
+
+class Ending:
+    """Values of `Lanes.ending`."""
+
+    NONE = 0
+    CONDITION_A = 1
+    RETREAT = 2
+    LIMIT = 3
+
+
+class Plan(NamedTuple):
+    """What stays the same over all battles of a matchup. G lane rows of loss groups, S sides, T types.
+
+    Attributes
+    ----------
+    kind, start, cost : int64 (G,)
+        Unit type, units at the start and unit cost of each lane row.
+    groups : int64 (S, 2)
+        First and past-the-last lane row of each side.
+    first, second : int64 (S, T)
+        Lane rows that hold a type; `_NOTHING` where there is none.
+    slots : int64 (S, slots, fields)
+        Firing groups in ascending group number.
+    n_slots : int64 (S,)
+    aa_pools : int64 (T,)
+        Antiaircraft dice by aircraft type.
+    powerless : int64 (1,)
+        1 when some unit in combat has no value, so that having units is not the same as having dice.
+    """
+
+    kind: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    cost: npt.NDArray[np.int64]
+    groups: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    slots: npt.NDArray[np.int64]
+    n_slots: npt.NDArray[np.int64]
+    aa_pools: npt.NDArray[np.int64]
+    powerless: npt.NDArray[np.int64]
+
+
+class Lanes(NamedTuple):
+    """State of the battles in progress, L lanes, and of finished ones that wait to be tallied.
+
+    Attributes
+    ----------
+    numbers : uint64 (L,)
+        Battle numbers.
+    cycles : int64 (L,)
+        Cycle that each battle is in.
+    alive : int32 (G + 1, L)
+        Units of each lane row.
+    totals : int32 (6, L)
+        Sums by `Total`.
+    hits : int32 (S, L)
+        Hits by firing side.
+    dice, points : int32 (L,)
+        Dice of the current draw point; low-luck points of the current side.
+    words : uint64 (L,)
+        Random words of the current draw point.
+    ending : int32 (L,)
+        How a lane's battle ends now: 0 = not at all, otherwise by `Ending`.
+    going, ended : int64 (L,)
+        Lanes whose battles go on, and those whose battles end.
+    before : int32 (G + 1,)
+        Units of lane 0 when losses were last traced.
+    done_alive : int64 (G, 2 L), done_outcomes, done_cycles : int64 (2 L,)
+        Finished battles: a step adds at most L to fewer than L.
+    done_lost : int64 (S, 2 L)
+        Scratch: cost lost of finished battles.
+    """
+
+    numbers: npt.NDArray[np.uint64]
+    cycles: npt.NDArray[np.int64]
+    alive: npt.NDArray[np.int32]
+    totals: npt.NDArray[np.int32]
+    hits: npt.NDArray[np.int32]
+    dice: npt.NDArray[np.int32]
+    points: npt.NDArray[np.int32]
+    words: npt.NDArray[np.uint64]
+    ending: npt.NDArray[np.int32]
+    going: npt.NDArray[np.int64]
+    ended: npt.NDArray[np.int64]
+    before: npt.NDArray[np.int32]
+    done_alive: npt.NDArray[np.int64]
+    done_outcomes: npt.NDArray[np.int64]
+    done_cycles: npt.NDArray[np.int64]
+    done_lost: npt.NDArray[np.int64]
+
+
+@kernel
+def new_lanes():
+    """Return empty lanes: the only memory that a chunk of battles needs."""
+    return Lanes(
+        np.zeros(LANES, dtype=np.uint64),
+        np.zeros(LANES, dtype=np.int64),
+        np.zeros((_NOTHING + 1, LANES), dtype=np.int32),
+        np.zeros((_N_TOTALS, LANES), dtype=np.int32),
+        np.zeros((2, LANES), dtype=np.int32),
+        np.zeros(LANES, dtype=np.int32),
+        np.zeros(LANES, dtype=np.int32),
+        np.zeros(LANES, dtype=np.uint64),
+        np.zeros(LANES, dtype=np.int32),
+        np.zeros(LANES, dtype=np.int64),
+        np.zeros(LANES, dtype=np.int64),
+        np.zeros(_NOTHING + 1, dtype=np.int32),
+        np.zeros((_NOTHING, 2 * LANES), dtype=np.int64),
+        np.zeros(2 * LANES, dtype=np.int64),
+        np.zeros(2 * LANES, dtype=np.int64),
+        np.zeros((2, 2 * LANES), dtype=np.int64),
+    )
+
+
+@kernel
+def is_aircraft(t):
+    """Whether a unit type can be hit by antiaircraft fire (GC-4.0.1)."""
+    return t == _FIGHTER or t == _TAC or t == _BOMBER
+
+
+@kernel
+def _is_land(t):
+    return t == _INF or t == _MECH or t == _ART or t == _TANK
+
+
+@kernel
+def _plan_groups(battles, row, side, plan):
+    """Copy a side's loss groups to their lane rows and note where each type stands."""
+    base = side * MAX_LOSS_GROUPS
+    for t in range(_N_TYPES):
+        plan.first[side, t] = _NOTHING
+        plan.second[side, t] = _NOTHING
+    n = 0
+    while n < MAX_LOSS_GROUPS and battles.group_type[row, side, n] >= 0:
+        t = battles.group_type[row, side, n]
+        g = base + n
+        plan.kind[g] = t
+        plan.start[g] = battles.group_count[row, side, n]
+        plan.cost[g] = battles.cost[row, t]
+        if plan.first[side, t] == _NOTHING:
+            plan.first[side, t] = g
+        else:
+            plan.second[side, t] = g
+        if t != AA_GUN and battles.odds_plain[row, side, t] < 0:
+            plan.powerless[0] = 1
+        n += 1
+    plan.groups[side, 0] = base
+    plan.groups[side, 1] = base + n
+
+
+@kernel
+def _plan_slots(battles, row, side, plan):
+    """List a side's firing groups in ascending group number (GC-4.3.1, GC-4.3.3, GC-4.4.1)."""
+    slots = plan.slots
+    n = 0
+    artillery = int(battles.counts[row, side, _ART])
+    partners = int(battles.counts[row, side, _FIGHTER]) + int(battles.counts[row, side, _TANK])
+    for form in (_PLAIN, _SUPPORTED):
+        for t in range(_N_TYPES):
+            if battles.counts[row, side, t] == 0:
+                continue
+            helpers = partners if t == _TAC else artillery
+            supportable = battles.odds_supported[row, side, t] >= 0 and helpers > 0
+            odds = battles.odds_plain[row, side, t] if form == _PLAIN else battles.odds_supported[row, side, t]
+            if odds < 0 or (form == _SUPPORTED and not supportable):
+                continue
+            slots[side, n, _SLOT_TYPE] = t
+            slots[side, n, _SLOT_FORM] = _UNSUPPORTED if form == _PLAIN and supportable else form
+            slots[side, n, _SLOT_ODDS] = odds
+            slots[side, n, _SLOT_GROUP] = t if form == _PLAIN else SUPPORTED_GROUP + t
+            slots[side, n, _SLOT_DICE] = battles.dice_per_unit[row, side, t]
+            n += 1
+    plan.n_slots[side] = n
+
+
+@kernel
+def _plan_aa(rules, plan):
+    """Deal the antiaircraft dice to the aircraft types (GC-4.0.1, GC-4.0.2).
+
+    Where dice are short they go to the types in their owner's order of loss. When the owner picks freely,
+    all dice are one pool, held by the fighters' place.
+    """
+    aircraft = np.int64(0)
+    for g in range(plan.groups[0, 0], plan.groups[0, 1]):
+        if is_aircraft(plan.kind[g]):
+            aircraft += plan.start[g]
+    left = np.int64(aa_dice_total(rules[_GUNS], aircraft, rules[_AA_THREE_PER_GUN]))
+    for g in range(plan.groups[0, 0], plan.groups[0, 1]):
+        if is_aircraft(plan.kind[g]):
+            pool = min(left, plan.start[g])
+            plan.aa_pools[_FIGHTER if rules[_AA_OWNER_PICKS] != 0 else plan.kind[g]] += pool
+            left -= pool
+
+
+@kernel
+def plan_matchup(battles, row):
+    """Return the `Plan` of one matchup."""
+    plan = Plan(
+        np.zeros(_NOTHING, dtype=np.int64),
+        np.zeros(_NOTHING, dtype=np.int64),
+        np.zeros(_NOTHING, dtype=np.int64),
+        np.zeros((2, 2), dtype=np.int64),
+        np.zeros((2, _N_TYPES), dtype=np.int64),
+        np.zeros((2, _N_TYPES), dtype=np.int64),
+        np.zeros((2, _MAX_SLOTS, _SLOT_FIELDS), dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(_N_TYPES, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+    for side in range(2):
+        _plan_groups(battles, row, side, plan)
+        _plan_slots(battles, row, side, plan)
+    _plan_aa(battles.rules[row], plan)
+    return plan
+
+
+@kernel
+def count_dice(alive, n, side, slot, per_artillery, first, second, dice):
+    """Fill `dice` with the dice of one firing group in lanes 0 to n - 1; returns the largest.
+
+    Parameters
+    ----------
+    alive : int32 (G + 1, L)
+    n, side : int64
+    slot : int64 (fields,)
+        Row of `Plan.slots`.
+    per_artillery : int64
+    first, second : int64 (S, T)
+    dice : int32 (L,)
+        Output.
+    """
+    most = 0
+    t = slot[_SLOT_TYPE]
+    form = slot[_SLOT_FORM]
+    per_unit = slot[_SLOT_DICE]
+    a = first[side, t]
+    b = second[side, t]
+    if form == _PLAIN:
+        for i in range(n):
+            dice[i] = per_unit * (alive[a, i] + alive[b, i])
+            most = max(most, dice[i])
+        return most
+    if t == _TAC:
+        f = first[side, _FIGHTER]
+        k0 = first[side, _TANK]
+        k1 = second[side, _TANK]
+        for i in range(n):
+            paired = paired_tactical_bombers(alive[a, i], alive[f, i], alive[k0, i] + alive[k1, i])
+            dice[i] = paired if form == _SUPPORTED else alive[a, i] - paired
+            most = max(most, dice[i])
+        return most
+    r0 = first[side, _ART]
+    r1 = second[side, _ART]
+    if t == _INF:
+        for i in range(n):
+            units = alive[a, i] + alive[b, i]
+            supported = supported_infantry(units, alive[r0, i] + alive[r1, i], per_artillery)
+            dice[i] = supported if form == _SUPPORTED else units - supported
+            most = max(most, dice[i])
+        return most
+    i0 = first[side, _INF]
+    i1 = second[side, _INF]
+    for i in range(n):
+        units = alive[a, i] + alive[b, i]
+        infantry = alive[i0, i] + alive[i1, i]
+        supported = supported_mech_infantry(units, infantry, alive[r0, i] + alive[r1, i], per_artillery)
+        dice[i] = supported if form == _SUPPORTED else units - supported
+        most = max(most, dice[i])
+    return most
+
+
+@kernel
+def draw(words, dice, start, stop, first_row, bounds, offset, guide, hits, side):
+    """Add the hits of one draw point to `hits` in lanes `start` to `stop` - 1."""
+    for i in range(start, stop):
+        hits[side, i] += draw_hits(words[i], first_row + dice[i], bounds, offset, guide)
+
+
+@kernel
+def remove(alive, first_group, last_group, start, stop, hits, side):
+    """Remove one unit per hit of `side` along the order of loss (GC-4.3.2, GC-4.4.2, GC-4.8.4)."""
+    for g in range(first_group, last_group):
+        for i in range(start, stop):
+            lost = absorb(alive[g, i], hits[side, i])
+            alive[g, i] -= lost
+            hits[side, i] -= lost
+
+
+@kernel
+def sum_units(kind, groups, alive, n, totals):
+    """Count what the end tests need: attackers, their land units, defenders in combat, AAA units."""
+    for q in range(_AA_GUNS + 1):
+        for i in range(n):
+            totals[q, i] = 0
+    for g in range(groups[0, 0], groups[0, 1]):
+        for i in range(n):
+            totals[_ATTACKERS, i] += alive[g, i]
+        if _is_land(kind[g]):
+            for i in range(n):
+                totals[_LAND, i] += alive[g, i]
+    for g in range(groups[1, 0], groups[1, 1]):
+        q = _AA_GUNS if kind[g] == AA_GUN else _DEFENDERS
+        for i in range(n):
+            totals[q, i] += alive[g, i]
+
+
+@kernel
+def total_dice(plan, per_artillery, lanes, n):
+    """Count the dice that each side could roll next: 0 means that it cannot fire (GC-4.6.3)."""
+    totals = lanes.totals
+    dice = lanes.dice
+    for side in range(2):
+        q = _ATTACK_DICE + side
+        for i in range(n):
+            totals[q, i] = 0
+        for k in range(plan.n_slots[side]):
+            count_dice(lanes.alive, n, side, plan.slots[side, k], per_artillery, plan.first, plan.second, dice)
+            for i in range(n):
+                totals[q, i] += dice[i]
+
+
+@kernel
+def sort_lanes(ending, n, going, ended):
+    """List the lanes whose battles go on and those whose battles end; returns both numbers."""
+    n_going = np.int64(0)
+    n_ended = np.int64(0)
+    for i in range(n):
+        # Written without a branch: whether a battle ends can hardly be predicted.
+        going[n_going] = i
+        ended[n_ended] = i
+        stays = np.int64(ending[i] == 0)
+        n_going += stays
+        n_ended += 1 - stays
+    return n_going, n_ended
+
+
+@kernel
+def set_aside(groups, alive, ended, n_ended, done_alive, n_done):
+    """Copy the units of ended battles behind the `n_done` that wait for the tally."""
+    for side in range(2):
+        for g in range(groups[side, 0], groups[side, 1]):
+            for k in range(n_ended):
+                done_alive[g, n_done + k] = alive[g, ended[k]]
+
+
+@kernel
+def close_up(groups, alive, numbers, cycles, going, n_going):
+    """Move the battles that go on to the first lanes, each into its next cycle."""
+    for side in range(2):
+        for g in range(groups[side, 0], groups[side, 1]):
+            for k in range(n_going):
+                alive[g, k] = alive[g, going[k]]
+    for k in range(n_going):
+        numbers[k] = numbers[going[k]]
+        cycles[k] = cycles[going[k]] + 1
+
+
+@kernel
+def tally(plan, lanes, n, acc):
+    """Add `n` finished battles to the accumulators.
+
+    Sums over lanes are vector loops; only what is counted by outcome is scattered battle by battle.
+    """
+    left = lanes.done_alive
+    outcomes = lanes.done_outcomes
+    cycles = lanes.done_cycles
+    lost = lanes.done_lost
+    for side in range(2):
+        for i in range(n):
+            lost[side, i] = 0
+        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+            column = _A_SURVIVORS + side * _N_TYPES + plan.kind[g]
+            start = plan.start[g]
+            cost = plan.cost[g]
+            for i in range(n):
+                lost[side, i] += (start - left[g, i]) * cost
+            for i in range(n):
+                acc[column + outcomes[i] * 2 * _N_TYPES] += left[g, i]
+    total = np.int64(0)
+    total_sq = np.int64(0)
+    for i in range(n):
+        acc[_A_OUTCOMES + outcomes[i]] += 1
+        total += cycles[i]
+        total_sq += cycles[i] * cycles[i]
+    own = np.int64(0)
+    own_sq = np.int64(0)
+    enemy = np.int64(0)
+    enemy_sq = np.int64(0)
+    both = np.int64(0)
+    for i in range(n):
+        a = lost[0, i]
+        b = lost[1, i]
+        own += a
+        own_sq += a * a
+        enemy += b
+        enemy_sq += b * b
+        both += a * b
+    acc[_A_CYCLES] += total
+    acc[_A_CYCLES_SQ] += total_sq
+    acc[_A_ATTACKER_LOST] += own
+    acc[_A_ATTACKER_LOST_SQ] += own_sq
+    acc[_A_DEFENDER_LOST] += enemy
+    acc[_A_DEFENDER_LOST_SQ] += enemy_sq
+    acc[_A_SWING] += enemy - own
+    acc[_A_SWING_SQ] += own_sq + enemy_sq - 2 * both
+
+
+@kernel
+def tally_captures(battles_fought, value, guns, complexes, acc):
+    """Complete the accumulators of a segment: what each capture brings (GC-4.7.1, GC-4.7.3, GC-4.7.4)."""
+    captures = acc[_A_OUTCOMES + _WINS]
+    acc[_A_BATTLES] = battles_fought
+    acc[_A_CAPTURED] = captures
+    acc[_A_CAPTURED_VALUE] = captures * value
+    acc[_A_CAPTURED_GUNS] = captures * guns
+    acc[_A_CAPTURED_COMPLEXES] = captures * complexes
+
+
+@kernel
+def record(plan, alive, i, cycle, outcome, value, records, at):
+    """Write the result of the battle that ended in lane `i` to row `at` of `records`."""
+    records.outcome[at] = outcome
+    records.cycles[at] = cycle
+    records.captured_value[at] = value if outcome == _WINS else 0
+    for side in range(2):
+        lost = np.int64(0)
+        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+            left = np.int64(alive[g, i])
+            lost += (plan.start[g] - left) * plan.cost[g]
+            records.survivors[at, side, plan.kind[g]] += left
+        records.cost_lost[at, side] = lost

@@ -1,0 +1,93 @@
+"""What kernels write about single battles: trace events for the story, records for `keep_battles`."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from simcore.core.jit import kernel
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["POOLED", "UNDECIDED", "Event", "EventField", "Records", "emit", "trace_losses"]
+
+
+class Event(IntEnum):
+    """Kinds of trace events (first column)."""
+
+    DRAW = 1
+    LOSS = 2
+    SWEEP = 3
+    END = 4
+
+
+class EventField(IntEnum):
+    """Columns of a trace event (int32); row 0 of a trace holds the number of events in its first column."""
+
+    KIND = 0
+    CYCLE = 1
+    STEP = 2
+    SIDE = 3
+    GROUP = 4
+    """Firing group of a draw, unit type of a loss, outcome of the end."""
+    DICE = 5
+    """Dice of a draw, units of a loss."""
+    ODDS = 6
+    HITS = 7
+    SURE = 8
+    """Hits that low luck gave without a die."""
+
+
+UNDECIDED = -1
+"""In place of hits: a script that ended or did not fit here."""
+POOLED = -2
+"""In place of hits: the group's points went into the side's low-luck pool."""
+
+_LOSS = int(Event.LOSS)
+
+
+class Records(NamedTuple):
+    """Results of single battles, in order of battle number.
+
+    Attributes
+    ----------
+    outcome : int8 (B,)
+    cycles : int32 (B,)
+    survivors : int16 (B, S, T)
+    cost_lost : int32 (B, S)
+    captured_value : int32 (B,)
+    """
+
+    outcome: npt.NDArray[np.int8]
+    cycles: npt.NDArray[np.int32]
+    survivors: npt.NDArray[np.int16]
+    cost_lost: npt.NDArray[np.int32]
+    captured_value: npt.NDArray[np.int32]
+
+
+@kernel
+def emit(trace, kind, cycle, step, side, group, dice, odds, hits, sure):
+    """Append an event to the trace; what no longer fits is counted, so that the caller can give more room."""
+    n = trace[0, 0] + 1
+    trace[0, 0] = n
+    if n < trace.shape[0]:
+        trace[n, 0] = kind
+        trace[n, 1] = cycle
+        trace[n, 2] = step
+        trace[n, 3] = side
+        trace[n, 4] = group
+        trace[n, 5] = dice
+        trace[n, 6] = odds
+        trace[n, 7] = hits
+        trace[n, 8] = sure
+
+
+@kernel
+def trace_losses(trace, kind, alive, before, groups, side, cycle, step):
+    """Record what lane 0 lost since `before` was taken; `groups` are the first and past-the-last lane rows."""
+    for g in range(groups[0], groups[1]):
+        if before[g] > alive[g, 0]:
+            emit(trace, _LOSS, cycle, step, side, kind[g], before[g] - alive[g, 0], 0, 0, 0)
+        before[g] = alive[g, 0]
