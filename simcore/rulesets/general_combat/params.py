@@ -57,12 +57,12 @@ ALIASES = {
 # Orders in which units are lost unless a scenario says otherwise.
 _DEFAULT_ORDER = {
     Side.ATTACKER: (
-        "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "submarine", "destroyer", "fighter", "tactical_bomber",
-        "cruiser", "bomber", "carrier", "battleship", "transport",
+        "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "submarine", "destroyer", "fighter",
+        "tactical_bomber", "cruiser", "bomber", "carrier", "battleship", "transport",
     ),
     Side.DEFENDER: (
-        "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "bomber", "submarine", "destroyer", "carrier", "cruiser",
-        "fighter", "tactical_bomber", "battleship", "transport",
+        "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "bomber", "submarine", "destroyer", "carrier",
+        "cruiser", "fighter", "tactical_bomber", "battleship", "transport",
     ),
 }  # fmt: skip
 
@@ -392,12 +392,6 @@ class GeneralCombatScenario(FrozenModel):
                 raise ScenarioError("a technology is named twice", field=f"{name}.technologies")
         if not self.counts(Side.ATTACKER) and not self.counts(Side.DEFENDER):
             raise ScenarioError("both sides are empty; at least one unit is needed", field="attacker.units")
-        land = sum(self.counts(Side.ATTACKER).get(unit, 0) for unit in LAND_UNITS)
-        if self.attacker.keep_land > land:
-            raise ScenarioError(
-                f"cannot keep {self.attacker.keep_land} land units: the attacker has {land}",
-                field="attacker.keep_land",
-            )
         return self
 
     def _side(self, side: Side) -> DefenderSide:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -322,10 +321,11 @@ def _check_script(script: npt.NDArray[np.int64], used: int, status: int, narrato
     """Raise when a script was too short, too long or gave impossible hits, naming the draw point."""
     if status in {Status.CAPACITY, Status.BAD_STATE}:
         draw = narrator.draws[-1]
-        point = f"draw point {len(narrator.draws)} (cycle {draw['cycle']}, {draw['side']}: {draw['what']}, {draw['dice']} dice)"
+        place = f"cycle {draw['cycle']}, {draw['side']}: {draw['what']}, {draw['dice']} dice"
+        point = f"draw point {len(narrator.draws)} ({place})"
         if status == Status.CAPACITY:
             raise ScenarioError(
-                f"the script ends after {len(script)} draw points, but {point} needs its hits: {json.dumps(script.tolist())}",
+                f"the script ends after {len(script)} draw points, but {point} needs its hits",
                 field="script",
             )
         raise ScenarioError(
