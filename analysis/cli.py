@@ -144,15 +144,9 @@ _Threads = Annotated[
     int | None, typer.Option(min=1, max=4_096, metavar="N", help="Threads to use.", show_default="all")
 ]
 _Pairing = Annotated[Pairing, typer.Option(help="What shares its dice with what.")]
-_RulesetName = Annotated[
-    str | None, typer.Option("--ruleset", help="Battle system.", show_default="general_combat")
-]
-_Edition = Annotated[
-    str | None, typer.Option(help="Edition of the rules.", show_default="the ruleset's own default")
-]
-_EditionFile = Annotated[
-    Path | None, typer.Option(help="TOML file of user-made editions.", show_default=False)
-]
+_RulesetName = Annotated[str | None, typer.Option("--ruleset", help="Battle system.", show_default="general_combat")]
+_Edition = Annotated[str | None, typer.Option(help="Edition of the rules.", show_default="the ruleset's own default")]
+_EditionFile = Annotated[Path | None, typer.Option(help="TOML file of user-made editions.", show_default=False)]
 _Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -162,10 +156,10 @@ _Settings = Annotated[
         show_default=False,
     ),
 ]
-_Out = Annotated[Path | None, typer.Option(help="Folder of the results.", show_default="as the file says")]
-_Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Results folder of a sweep.", show_default=False)
+_Out = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default="as the file says")
 ]
+_Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Results folder of a sweep.", show_default=False)]
 _Report = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")]
 _Units = Annotated[
     list[str],
@@ -280,9 +274,7 @@ def _scenario(
             raise ScenarioError("give one scenario file, or two unit lists")
         data = {side: {"units": text} for side, text in zip(_SIDES, units, strict=True)}
     else:
-        raise ScenarioError(
-            f"give one scenario file, or two unit lists in quotes; got {len(units)} arguments"
-        )
+        raise ScenarioError(f"give one scenario file, or two unit lists in quotes; got {len(units)} arguments")
     for key, value in (("ruleset", ruleset), ("edition", edition)):
         if value is not None:
             data[key] = value
@@ -347,14 +339,10 @@ def odds(
     as_json: _Json = False,
 ) -> None:
     """Who wins one battle, how often and at what cost."""
-    data, source = _scenario(
-        units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings
-    )
+    data, source = _scenario(units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
     _check(data, source)
     _announce_compilation()
-    result = simcore.odds(
-        scenario=data, method=method, pairing=pairing, threads=threads, **_numbers(battles, seed)
-    )
+    result = simcore.odds(scenario=data, method=method, pairing=pairing, threads=threads, **_numbers(battles, seed))
     if as_json:
         _say_json(result.to_dict())
     else:
@@ -365,9 +353,7 @@ def odds(
 def replay(
     units: _Units,
     *,
-    battle: Annotated[
-        int, typer.Option(min=0, max=2**62, metavar="N", help="Number of the battle, from 0.")
-    ] = 0,
+    battle: Annotated[int, typer.Option(min=0, max=2**62, metavar="N", help="Number of the battle, from 0.")] = 0,
     ruleset: _RulesetName = None,
     edition: _Edition = None,
     edition_file: _EditionFile = None,
@@ -381,9 +367,7 @@ def replay(
     as_json: _Json = False,
 ) -> None:
     """Tell one battle step by step, the same battle that a sweep or odds counted."""
-    data, source = _scenario(
-        units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings
-    )
+    data, source = _scenario(units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
     hits: list[int] | None = None
     if script is not None:
         try:
@@ -403,20 +387,26 @@ def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: b
     """Print the summary of a finished sweep, write its report and say where everything lies."""
     import analysis
 
+    again = f"the tables are complete, go on with: simcore report {_shown(folder)}"
+    written: Path | None = None
     try:
         summary = analysis.summarize(folder)
-        written = analysis.report(summary, out=page) if report_wanted else None
+        if not as_json:
+            columns = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
+            _say(summary.to_text(columns) + "\n")
+        if report_wanted:
+            written = analysis.report(summary, out=page)
     except KeyboardInterrupt:
-        _stop(
-            f"interrupted; the tables are complete, go on with: simcore report {_shown(folder)}", _RESUMABLE
-        )
+        _stop(f"interrupted; {again}", _RESUMABLE)
+    except StoreError as error:
+        # A place that the user chose may be wrong for good; the results folder could be written a moment ago.
+        if page is None and isinstance(error.__cause__, OSError):
+            _stop(f"{error}; {again}", _RESUMABLE)
+        raise
     tables = {table: folder / f"{table}.parquet" for table in _TABLES}
     if as_json:
         _say_json({"folder": folder, "tables": tables, "report": written, **summary.to_dict()})
         return
-    columns = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
-    _say(summary.to_text(columns))
-    _say("")
     for path in [*tables.values(), *([written] if written is not None else [])]:
         _say(str(path))
 
@@ -711,9 +701,7 @@ def doctor(
         else:
             _say(f"{name + ':':<18} {value}")
     if not facts["libgomp"]:
-        _note(
-            "warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer"
-        )
+        _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

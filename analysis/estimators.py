@@ -125,7 +125,7 @@ def lead_interval(
     --------
     >>> low, high = lead_interval(50, 50, 100)
     >>> round(float(low), 4), round(float(high), 4)
-    (-0.1924, 0.1924)
+    (-0.1923, 0.1923)
     """
     k1, k2, n = np.broadcast_arrays(
         np.asarray(first, dtype=np.float64),

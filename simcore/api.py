@@ -48,6 +48,8 @@ PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
+_SMALL_CALL = 2**18
+"""Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
 
 
 @dataclass(frozen=True)
@@ -342,7 +344,7 @@ def _launch(
 
     if threads is not None:
         threads = _whole(threads, "threads", 1, 4_096)
-    if threads == 1:
+    if threads == 1 or (threads is None and int(segments[:, 2].sum()) <= _SMALL_CALL):
         return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
     with LAUNCH_LOCK:
         before = numba.get_num_threads()

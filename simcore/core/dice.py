@@ -1,7 +1,7 @@
 """Dice pools as one draw each: inverse CDF of a binomial at one 64-bit word.
 
 The number of hits of ``n`` dice that each hit with probability ``p`` is the smallest ``k`` with
-``word < floor(2**64 * P(Binomial(n, p) <= k))``. For equal words more dice, or a higher ``p``, never give
+``word < round(2**64 * P(Binomial(n, p) <= k))`` (halves up). For equal words more dice, or a higher ``p``, never give
 fewer hits: this is what makes battles comparable under common random numbers. A 256-entry guide table
 (indexed by the top byte of the word) leads straight to the right neighbourhood.
 
@@ -123,12 +123,14 @@ def hit_bounds(numerator: int, denominator: int, n: int) -> tuple[int, tuple[int
             break
         weights[k - 1] = value
     total = sum(weights.values())
+    # The fixed point is right to about 2**-116 of a word; the allowance makes exact halves round up everywhere.
+    allowance = total >> 90
     first = -1
     bounds: list[int] = []
     running = 0
     for k in sorted(weights):
         running += weights[k]
-        limit = running * _WORD // total
+        limit = (2 * running * _WORD + total + allowance) // (2 * total)
         if limit == 0:
             continue
         if first < 0:

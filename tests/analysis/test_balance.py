@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import time
@@ -222,6 +223,21 @@ def test_nothing_but_failures(tmp_path: Path) -> None:
     assert summary.headlines == ("Failed: 2 of 2 matchups failed and count nowhere; the column “error” says why.",)
     assert "failed: alpha v x-ray: out of range" in summary.to_text()
     assert summary.mixes["n_failed"].tolist() == [1, 1, 2]
+
+
+def test_many_failures_are_counted(tmp_path: Path) -> None:
+    rows = [matchup(Mix(f"m{number}"), X, None, error="no") for number in range(5)]
+    text = analysis.summarize(write(tmp_path / "run", rows, battles=100)).to_text()
+    assert text.count("failed: m") == 3
+    assert text.endswith("... and 2 more failed matchups")
+
+
+def test_a_table_without_rows(tmp_path: Path) -> None:
+    run = analysis.load(write(tmp_path / "run", [matchup(A, X, counts(6, 4))]))
+    summary = analysis.summarize(dataclasses.replace(run, matchups=run.matchups.head(0)))
+    assert summary.headlines == ()
+    assert "0 matchups" in summary.to_text()
+    assert analysis.report(summary).exists()
 
 
 def test_near_rivals_are_named(tmp_path: Path) -> None:

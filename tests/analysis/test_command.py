@@ -62,6 +62,7 @@ def test_what_differs_from_the_defaults_is_added(tmp_path: Path) -> None:
         ("scenario.attacker.loss_order", [["tank"], "cheapest"], "cheapest", "attacker.loss_order=cheapest"),
         ("scenario.attacker.retreat.possible", [True, False], False, "attacker.retreat.possible=false"),
         ("scenario.a", [1, "1"], "1", "a=1"),
+        ("scenario.a", [[{"b": "c"}]], '[{"b": "c"}]', 'a=[{"b" = "c"}]'),
         ("scenario.note", ["$(rm) 'x'"], "$(rm) 'x'", "note=\"$(rm) 'x'\""),
     ],
 )
@@ -85,6 +86,11 @@ def test_an_edition_of_the_grid_is_the_rows_own(tmp_path: Path) -> None:
     folder = write(tmp_path / "run", [row], grid={"scenario.edition": ["spring1942", "revised"]})
     run = analysis.load(folder)
     assert command.options(run, {"edition": "revised", "battles": 100}).startswith("--edition revised --battles 100")
+
+
+def test_another_ruleset_is_named(tmp_path: Path) -> None:
+    run = analysis.load(write(tmp_path / "run", [matchup(ONE, TWO, COUNTS)], ruleset="mass_battle", battles=5))
+    assert command.options(run, {}) == "--ruleset mass_battle --edition spring1942 --battles 5 --seed 7"
 
 
 def test_units_are_quoted_for_any_shell() -> None:

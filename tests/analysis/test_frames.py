@@ -62,7 +62,7 @@ def test_how_a_run_prints(folder: Path) -> None:
 
 
 def test_grid_columns(tmp_path: Path) -> None:
-    grid = {"edition.tank.cost": [5, 6], "scenario.low_luck": ["none", "both"]}
+    grid: dict[str, list[Any]] = {"edition.tank.cost": [5, 6], "scenario.low_luck": ["none", "both"]}
     rows = [
         matchup(ONE, TWO, COUNTS, edition__tank__cost=cost, scenario__low_luck=luck)
         for cost in (5, 6)

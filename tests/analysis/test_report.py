@@ -249,6 +249,26 @@ def test_shares_of_a_row_add_up(tmp_path: Path) -> None:
     assert {"33.3 %", "33.4 %"} <= set(re.findall(r"\d+\.\d %", page.shown))
 
 
+def test_rare_and_sure_cells_do_not_claim_too_much(tmp_path: Path) -> None:
+    wins = {"never": 0, "rare": 3, "sometimes": 4_000, "nearly": 9_990, "always": 10_000}
+    rows = [
+        matchup(Mix(name), Mix("b"), {"attacker_wins": won, "defender_wins": 10_000 - won}, losses=(0.0, 5.0))
+        for name, won in wins.items()
+    ]
+    page = Page(render(analysis.summarize(write(tmp_path / "run", rows))))
+    texts = page.data("matrix-figures")[0]["data"][0]["text"]
+    assert [text for (text,) in texts] == ["100", "&gt;99", "40", "&lt;1", "0"]
+    assert "0 to 0.038 %" in page.shown
+    assert "lost nothing" in page.shown
+
+
+def test_huge_sweep_files_are_cut(tmp_path: Path) -> None:
+    rows = [matchup(Mix("a"), Mix("b"), {"attacker_wins": 6, "defender_wins": 4})]
+    sweep = {"sweep": {}, "attacker": {"mixes": ["10 infantry"] * 20_000}}
+    page = Page(render(analysis.summarize(write(tmp_path / "run", rows, sweep=sweep))))
+    assert "(cut; the whole of it is in manifest.json)" in page.shown
+
+
 def test_settings_are_listed(small: Page) -> None:
     for words in ("general_combat, version 1", "10,000", "simulated", "0123456789abcdef", "numba 0.68.1", "3 min 12 s"):
         assert words in small.shown

@@ -64,7 +64,6 @@ BAD_VALUES = [
     ("attacker.technologies = ['jets']", r"attacker\.technologies"),
     ("attacker.technologies = ['jet_fighters']", r"attacker\.technologies: .*spring1942"),
     ("attacker.retreat = { when_win_chance_below = 0.5 }", r"attacker\.retreat: .*exact solver"),
-    ("attacker.keep_land = 4", r"attacker\.keep_land: .*4"),
     ("attacker.units = 3", r"attacker\.units: "),
     ("attacker.units = { infantry = -3 }", r"attacker\.units.*-3"),
     ("attacker.units = { infantry = 2.5 }", r"attacker\.units.*2\.5"),
@@ -252,6 +251,12 @@ def test_an_output_folder_that_cannot_be(cli: Cli, tmp_path: Path, kind: str) ->
     taken.write_text("a file, not a folder")
     out = taken if kind == "file" else taken / "out"
     assert str(taken) in cli("sweep", path, "--out", out).problem
+
+
+def test_an_output_folder_without_a_name(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(GOOD_SWEEP)
+    assert "out: " in cli("sweep", path, "--out", "").problem
 
 
 def test_an_output_folder_without_permission(cli: Cli, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -61,6 +62,32 @@ def test_an_interrupted_sweep_goes_on_to_the_same_bytes(tmp_path: Path, shell: C
     assert shell("sweep", path, "--out", whole, "--no-report").code == 0
     for table in TABLES:
         assert (out / table).read_bytes() == (whole / table).read_bytes()
+
+
+def test_a_full_disk_keeps_what_is_computed(tmp_path: Path, shell: Cli) -> None:
+    path, out = tmp_path / "long.toml", tmp_path / "out"
+    path.write_text(LONG.replace("150_000", "1_000"))
+    sweep = shlex.join([*COMMAND, "sweep", str(path), "--out", str(out), "--json"])
+    # No file may grow beyond 10 KiB: the manifest can be written, a table or part cannot.
+    done = subprocess.run(["bash", "-c", f"ulimit -f 10; exec {sweep}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout == ""
+    assert "File too large" in done.stderr
+    assert done.stderr.endswith(f"; continue with: simcore resume {out}\n")
+    assert len(done.stderr.splitlines()) == 1
+    assert shell("resume", out, "--json").json["failed"] == 0
+
+
+def test_a_disk_that_is_too_full_for_the_report(tmp_path: Path, shell: Cli) -> None:
+    path, out = tmp_path / "long.toml", tmp_path / "out"
+    path.write_text(LONG.replace("150_000", "1_000"))
+    sweep = shlex.join([*COMMAND, "sweep", str(path), "--out", str(out)])
+    # The report is by far the largest file.
+    done = subprocess.run(["bash", "-c", f"ulimit -f 1000; exec {sweep}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.endswith(f"; the tables are complete, go on with: simcore report {out}\n")
+    assert len(done.stderr.splitlines()) == 1
+    assert shell("report", out).code == 0
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

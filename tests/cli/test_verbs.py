@@ -200,7 +200,9 @@ class TestSweep:
 
     def test_failed_matchups_keep_the_others(self, cli: Cli, tmp_path: Path) -> None:
         path, out = tmp_path / "part.toml", tmp_path / "out"
-        path.write_text(SWEEP + '"scenario.attacker.keep_land" = [0, 4]\n')
+        # Only one of the editions has the unit.
+        text = SWEEP.replace('"4 infantry",', '"2 mech_infantry",')
+        path.write_text(text + '"scenario.edition" = ["spring1942", "global40_2nd"]\n')
         answer = cli("sweep", path, "--out", out)
         assert answer.code == 2
         assert answer.err.splitlines()[-1].startswith(f"{path}: 4 of 16 matchups failed")

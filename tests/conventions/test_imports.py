@@ -13,9 +13,7 @@ HEAVY = {"numba", "numpy", "pandas", "pyarrow", "pydantic", "plotly", "jinja2", 
 
 def _loaded_after(statement: str) -> set[str]:
     """Return the top-level names that a fresh interpreter has loaded after `statement`."""
-    code = (
-        f"{statement}\nimport sys, json\nprint(json.dumps(sorted({{m.split('.')[0] for m in sys.modules}})))"
-    )
+    code = f"{statement}\nimport sys, json\nprint(json.dumps(sorted({{m.split('.')[0] for m in sys.modules}})))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
@@ -40,7 +38,5 @@ def test_importing_loads_nothing_heavy(statement: str) -> None:
 
 
 def test_scenarios_are_checked_without_numba_and_pandas() -> None:
-    loaded = _loaded_after(
-        "from simcore.scenario import load_scenario, load_sweep, scenario_schema, sweep_schema"
-    )
+    loaded = _loaded_after("from simcore.scenario import load_scenario, load_sweep, scenario_schema, sweep_schema")
     assert not {"numba", "pandas", "pyarrow", "plotly"} & loaded

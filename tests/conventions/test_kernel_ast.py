@@ -89,9 +89,7 @@ def test_only_jit_imports_the_decorators_of_numba(path: Path) -> None:
     if path == JIT:
         return
     taken = NUMBA_NAMES.intersection(_numba_imports(_tree(path)))
-    assert not taken, (
-        f"{_name(path)} imports {sorted(taken)} from numba; take kernel, driver, prange from jit"
-    )
+    assert not taken, f"{_name(path)} imports {sorted(taken)} from numba; take kernel, driver, prange from jit"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
@@ -105,9 +103,7 @@ def test_no_file_calls_the_random_generators_of_numpy(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("path", "kind", "function"), KERNELS)
-def test_compiled_functions_never_raise_print_or_draw(
-    path: Path, kind: str, function: ast.FunctionDef
-) -> None:
+def test_compiled_functions_never_raise_print_or_draw(path: Path, kind: str, function: ast.FunctionDef) -> None:
     assert not _offences(function), f"{_name(path)}: {kind} {function.name}"
 
 
@@ -121,9 +117,7 @@ def test_prange_stands_only_in_drivers(path: Path, kind: str, function: ast.Func
     parallel = [
         node
         for node in ast.walk(function)
-        if isinstance(node, ast.For)
-        and isinstance(node.iter, ast.Call)
-        and _dotted(node.iter.func) == "prange"
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _dotted(node.iter.func) == "prange"
     ]
     assert len(parallel) == 1, "prange must be the head of a for loop"
 

@@ -15,10 +15,7 @@ import simcore
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(
-    path
-    for package in ("simcore", "analysis")
-    for path in (ROOT / package).rglob("*.py")
-    if path.name != "__init__.py"
+    path for package in ("simcore", "analysis") for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py"
 )
 VERBS = {
     "simcore": ["encode", "odds", "replay", "rulesets", "simulate", "sweep"],
@@ -39,9 +36,7 @@ def _public_functions(tree: ast.Module) -> list[ast.FunctionDef]:
     return [node for node in found if not node.name.startswith("_")]
 
 
-@pytest.mark.parametrize(
-    ("package", "verb"), [(package, verb) for package, verbs in VERBS.items() for verb in verbs]
-)
+@pytest.mark.parametrize(("package", "verb"), [(package, verb) for package, verbs in VERBS.items() for verb in verbs])
 def test_verbs_are_documented_functions(package: str, verb: str) -> None:
     module = {"simcore": simcore, "analysis": analysis}[package]
     assert verb in module.__all__

@@ -325,7 +325,7 @@ def test_one_bad_scenario_does_not_stop_the_others(tmp_path: Path) -> None:
         sweep={"battles": 1_000},
         attacker={"mixes": ["", "2 tank"]},
         defender={"mixes": ["", "3 infantry"]},
-        grid={"scenario.attacker.keep_land": [0, 2, 3, "x"]},
+        grid={"scenario.attacker.keep_land": [0, 2, -1, "x"]},
     )
     result = sweep(config, tmp_path, threads=1)
     rows = matchups_of(tmp_path)
@@ -336,7 +336,7 @@ def test_one_bad_scenario_does_not_stop_the_others(tmp_path: Path) -> None:
     assert "both sides are empty" in status["0", "nothing", "nothing"]["error"]
     assert status["0", "nothing", "3 infantry"]["p_defender_wins"] == 1.0
     assert status["2", "2 tank", "3 infantry"]["status"] == "ok"
-    assert "cannot keep 3 land units" in status["3", "2 tank", "nothing"]["error"]
+    assert "attacker.keep_land" in status["-1", "2 tank", "nothing"]["error"]
     assert "whole number" in status["x", "2 tank", "nothing"]["error"]
     before = digests(tmp_path)
     assert resume(tmp_path, threads=1).parts_reused == result.parts_computed

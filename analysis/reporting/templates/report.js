@@ -169,7 +169,9 @@
     });
   }
   const bars = all(".toolbar");
-  for (const bar of bars) bar.addEventListener("input", () => filter(bar));
+  for (const bar of bars) {
+    for (const kind of ["input", "change"]) bar.addEventListener(kind, () => filter(bar));
+  }
 
   // ------------------------------------------------------------------------------- grid point, copying
   function choosePoint() {

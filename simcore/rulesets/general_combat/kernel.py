@@ -222,13 +222,12 @@ def _find_endings(rules, plan, lanes, n):
     limit = rules[_CYCLE_LIMIT]
     if after + at_most + only_aircraft + limit > 0:
         for i in range(n):
-            if ending[i] == _GOES_ON and cycles[i] > 0:
-                land = totals[_LAND, i]
-                wanted = wants_retreat(cycles[i], totals[_ATTACKERS, i], land, after, at_most, only_aircraft)
-                if wanted and may_retreat(possible, land):
-                    ending[i] = _RETREAT
-                elif cycles[i] == limit:
-                    ending[i] = _LIMIT
+            cycle = cycles[i]
+            land = totals[_LAND, i]
+            wanted = wants_retreat(cycle, totals[_ATTACKERS, i], land, after, at_most, only_aircraft)
+            retreats = (cycle > 0) & wanted & may_retreat(possible, land)
+            stop = _RETREAT if retreats else (_LIMIT if (limit > 0) & (cycle == limit) else _GOES_ON)
+            ending[i] = stop if ending[i] == _GOES_ON else ending[i]
 
 
 @kernel

@@ -1,0 +1,121 @@
+"""What every registered ruleset must do, whatever its rules."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+import simcore
+from simcore import api
+from simcore.enums import Side
+from simcore.registry import get_ruleset, ruleset_names
+from simcore.scenario import scenario_schema
+
+BATTLES = 300 if numba.config.DISABLE_JIT else 20_000
+
+
+def scenarios(name: str) -> list[dict[str, Any]]:
+    """Return the scenarios of the ruleset's default sweep."""
+    sweep = get_ruleset(name).default_sweep
+    return [
+        {"ruleset": name, "attacker": {"units": attacker}, "defender": {"units": defender}}
+        for attacker in sweep["attacker"]["mixes"]
+        for defender in sweep["defender"]["mixes"]
+    ]
+
+
+@pytest.fixture(params=ruleset_names())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_outcomes_add_up_and_nothing_is_left_unset(name: str) -> None:
+    run = simcore.simulate(simcore.encode(scenarios(name)), battles=BATTLES)
+    outcomes = sum(run.column(f"outcome.{outcome}") for outcome in run.ruleset.outcomes)
+    assert np.array_equal(outcomes, run.column("battles"))
+    assert np.all(run.column("battles") == BATTLES)
+
+
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_threads_change_nothing(name: str, threads: int | None) -> None:
+    encoded = simcore.encode(scenarios(name))
+    expected = simcore.simulate(encoded, battles=BATTLES, threads=1).tally
+    assert np.array_equal(simcore.simulate(encoded, battles=BATTLES, threads=threads).tally, expected)
+
+
+def test_chunks_and_pieces_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = simcore.encode(scenarios(name)[:1])
+    whole = simcore.simulate(encoded, battles=BATTLES, seed=9).tally
+    cuts = [0, 1, BATTLES // 7, BATTLES // 3, BATTLES]
+    pieces = [simcore.simulate(encoded, battles=b - a, first=a, seed=9).tally for a, b in itertools.pairwise(cuts)]
+    assert np.array_equal(sum(pieces), whole)
+    for chunk in (1 if BATTLES < 1_000 else 37, 1_000, 100_000):
+        monkeypatch.setattr(api, "CHUNK", chunk)
+        assert np.array_equal(simcore.simulate(encoded, battles=BATTLES, seed=9).tally, whole)
+
+
+def test_order_and_company_of_scenarios_change_nothing(name: str) -> None:
+    given = scenarios(name)
+    together = simcore.simulate(simcore.encode(given), battles=BATTLES).tally
+    backwards = simcore.simulate(simcore.encode(given[::-1]), battles=BATTLES).tally
+    alone = [simcore.simulate(simcore.encode([scenario]), battles=BATTLES).tally[0] for scenario in given]
+    assert np.array_equal(together, backwards[::-1])
+    assert np.array_equal(together, alone)
+
+
+def test_kept_battles_and_replays_are_the_battles_of_the_tally(name: str) -> None:
+    scenario = scenarios(name)[0]
+    encoded = simcore.encode([scenario])
+    kept = simcore.simulate(encoded, battles=200, seed=3, keep_battles=True)
+    tallied = simcore.simulate(encoded, battles=200, seed=3)
+    assert np.array_equal(kept.tally, tallied.tally)
+    assert kept.outcome is not None
+    for index, outcome in enumerate(kept.ruleset.outcomes):
+        assert int((kept.outcome == index).sum()) == int(kept.column(f"outcome.{outcome}")[0])
+    for battle in (0, 7, 199):
+        told = simcore.replay(scenario, battle=battle, seed=3)
+        assert told.outcome == kept.ruleset.outcomes[int(kept.outcome[0, battle])]
+        assert json.loads(json.dumps(told.to_dict()))["battle"] == battle
+
+
+def test_prefix_of_a_run_is_the_shorter_run(name: str) -> None:
+    encoded = simcore.encode(scenarios(name)[:1])
+    long = simcore.simulate(encoded, battles=100, keep_battles=True)
+    short = simcore.simulate(encoded, battles=20, keep_battles=True)
+    assert long.outcome is not None
+    assert short.outcome is not None
+    assert np.array_equal(long.outcome[:, :20], short.outcome)
+
+
+def test_units_are_conserved(name: str) -> None:
+    encoded = simcore.encode(scenarios(name))
+    kept = simcore.simulate(encoded, battles=50, keep_battles=True)
+    assert kept.survivors is not None
+    for row, scenario in enumerate(encoded.scenarios):
+        for side in Side:
+            counts = scenario.counts(side)
+            start = np.array([counts.get(unit, 0) for unit in kept.ruleset.units])
+            assert np.all(kept.survivors[row, :, side] >= 0)
+            assert np.all(kept.survivors[row, :, side] <= start)
+
+
+def test_version_pins_the_results(name: str) -> None:
+    """A changed digest means changed results: raise the ruleset's version and write the new digest here."""
+    run = simcore.simulate(simcore.encode(scenarios(name)), battles=256, seed=20261129)
+    pinned = {("general_combat", 1): [1024, 678, 58, 33, 255, 0, 0, 0]}
+    sums = run.tally.sum(axis=0)
+    found = [int(sums[run.ruleset.accumulators.index("battles")])]
+    found += [int(sums[run.ruleset.accumulators.index(f"outcome.{outcome}")]) for outcome in run.ruleset.outcomes]
+    assert found == pinned[name, run.ruleset.version]
+
+
+def test_schema_describes_scenarios(name: str) -> None:
+    schema = scenario_schema(name)
+    assert schema["type"] == "object"
+    assert {"attacker", "defender", "edition"} <= set(schema["properties"])
+    assert "rules" not in schema["properties"]

@@ -1,0 +1,96 @@
+"""Compilation: cache directory by source digest, one signature per driver and use, fallback directories."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+import simcore
+from simcore.core import jit
+from simcore.rulesets.general_combat import kernel
+
+JIT_ON = not numba.config.DISABLE_JIT
+DUEL = {"attacker": {"units": "2 infantry"}, "defender": {"units": "2 infantry"}}
+
+
+def child(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    keep = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**keep, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def test_digest_changes_with_any_source(tmp_path: Path) -> None:
+    package = Path(simcore.__file__).parent
+    shutil.copytree(package, tmp_path / "simcore", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import os, sys, json; sys.path.insert(0, os.environ['COPY']); "
+        "from simcore.core import jit; print(json.dumps([jit.source_digest(), str(jit.cache_directory())]))"
+    )
+    environment = {"COPY": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    before = json.loads(child(code, **environment).stdout)
+    with (tmp_path / "simcore" / "enums.py").open("a") as file:
+        file.write("# another line\n")
+    after = json.loads(child(code, **environment).stdout)
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    assert before[1].startswith(str(tmp_path / "cache"))
+
+
+def test_boundscheck_has_its_own_directory(tmp_path: Path) -> None:
+    code = "from simcore.core import jit; print(jit.cache_directory().name)"
+    plain = child(code, XDG_CACHE_HOME=str(tmp_path)).stdout.strip()
+    checked = child(code, XDG_CACHE_HOME=str(tmp_path), NUMBA_BOUNDSCHECK="1").stdout.strip()
+    assert plain.endswith("-std")
+    assert checked.endswith("-bc")
+
+
+def test_numba_already_loaded_still_gets_the_directory(tmp_path: Path) -> None:
+    code = "import numba; from simcore.core import jit; print(numba.config.CACHE_DIR == str(jit.cache_directory()))"
+    assert child(code, XDG_CACHE_HOME=str(tmp_path)).stdout.strip() == "True"
+
+
+def test_unwritable_home_falls_back_to_a_private_directory(tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("not a folder")
+    code = (
+        "import os; from simcore.core import jit; d = jit.cache_directory(); "
+        "print(oct(os.stat(d).st_mode & 0o777), d.name.startswith('simcore-'))"
+    )
+    run = child(code, XDG_CACHE_HOME=str(blocker))
+    assert run.stdout.split() == ["0o700", "True"]
+    assert "cannot be written" in run.stderr
+
+
+def test_prune_removes_only_other_versions(tmp_path: Path) -> None:
+    other = tmp_path / "simcore" / "0123456789abcdef-std"
+    other.mkdir(parents=True)
+    code = (
+        "from simcore.core import jit; gone = jit.prune_cache(); "
+        "print([p.name for p in gone], jit.cache_directory().is_dir())"
+    )
+    assert child(code, XDG_CACHE_HOME=str(tmp_path)).stdout.strip() == "['0123456789abcdef-std'] True"
+    assert not other.exists()
+
+
+@pytest.mark.skipif(not JIT_ON, reason="without the JIT there are no signatures")
+def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> None:
+    encoded = simcore.encode([DUEL, {**DUEL, "edition": "1942_2nd", "low_luck": "both"}])
+    simcore.simulate(encoded, battles=5_000, threads=1)
+    simcore.simulate(encoded, battles=5_000, threads=2)
+    simcore.simulate(encoded, battles=50, keep_battles=True)
+    simcore.replay(DUEL)
+    simcore.replay(DUEL, script=[1, 1, 1, 1])
+    assert len(kernel.resolve_serial.signatures) == 2
+    assert len(kernel.resolve_parallel.signatures) == 1
+
+
+def test_layer_is_known() -> None:
+    assert jit.threading_layer() in {"omp", "workqueue"}

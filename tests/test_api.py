@@ -1,0 +1,231 @@
+"""The verbs at their edges: arguments, sizes, pairing, results."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import simcore
+from simcore import api
+from simcore.errors import KernelStatusError, ScenarioError, UnknownRulesetError
+from simcore.result import Result, sample_sd, wilson_interval
+from simcore.scenario import load_scenario
+
+DUEL: dict[str, Any] = {"attacker": {"units": "1 tank"}, "defender": {"units": "1 infantry"}}
+
+
+def outcome_bytes(scenario: dict[str, Any], **options: Any) -> bytes:
+    run = simcore.simulate(simcore.encode([scenario]), battles=200, keep_battles=True, **options)
+    assert run.outcome is not None
+    return run.outcome.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"battles": 0}, "battles"),
+        ({"battles": -5}, "battles"),
+        ({"battles": 1.5}, "battles"),
+        ({"battles": True}, "battles"),
+        ({"battles": 10**13}, "battles"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**64}, "seed"),
+        ({"seed": "7"}, "seed"),
+        ({"first": -1}, "first"),
+        ({"pairing": "match"}, "pairing"),
+        ({"threads": 0}, "threads"),
+        ({"threads": "two"}, "threads"),
+    ],
+)
+def test_arguments_out_of_range_name_themselves(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        simcore.simulate(simcore.encode([DUEL]), **options)
+    assert caught.value.field == field
+
+
+def test_sums_that_could_overflow_are_refused_with_the_number() -> None:
+    big = {"attacker": {"units": "2000 bomber"}, "defender": {"units": "2000 infantry"}}
+    encoded = simcore.encode([big])
+    most = (2**63 - 1) // 24_000**2
+    with pytest.raises(ScenarioError, match=f"at most {most:,} battles"):
+        simcore.simulate(encoded, battles=most + 1)
+    assert api.check_size(encoded, most) == {}
+
+
+def test_too_many_kept_battles_are_refused() -> None:
+    with pytest.raises(ScenarioError, match="at most 50,000,000"):
+        simcore.simulate(simcore.encode([DUEL]), battles=50_000_001, keep_battles=True)
+
+
+@pytest.mark.parametrize("scenarios", [[], {}, "10 infantry", DUEL])
+def test_encode_wants_a_list(scenarios: Any) -> None:
+    with pytest.raises(ScenarioError, match="at least one scenario"):
+        simcore.encode(scenarios)
+
+
+def test_encode_names_the_row_of_a_bad_scenario() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        simcore.encode([DUEL, {"attacker": {"units": "3 infantri"}}])
+    assert str(caught.value) == 'scenarios[1].attacker.units: unknown unit "infantri" (did you mean "infantry"?)'
+
+
+def test_one_bad_scenario_does_not_stop_the_others() -> None:
+    encoded, rows, errors = api.encode_checked([DUEL, {}, DUEL, {"attacker": {"units": "x"}}])
+    assert len(encoded) == 2
+    assert rows == [0, 2]
+    assert sorted(errors) == [1, 3]
+
+
+def test_pairing_decides_what_shares_dice() -> None:
+    other_price = {**DUEL, "edition_changes": {"tank.cost": 9}}
+    other_units = {"attacker": {"units": "1 tank"}, "defender": {"units": "1 artillery"}}
+    assert outcome_bytes(DUEL) == outcome_bytes(other_price)
+    assert outcome_bytes(DUEL, pairing="independent") != outcome_bytes(other_price, pairing="independent")
+    assert outcome_bytes(DUEL, pairing="common") == outcome_bytes(other_price, pairing="common")
+    assert outcome_bytes(DUEL) != outcome_bytes(DUEL, seed=2)
+    # A tank against one unit that defends at 2, whatever its name: only common dice make the battles equal
+    # in what the tank rolls.
+    assert outcome_bytes(other_units) != outcome_bytes(DUEL)
+
+
+def test_seed_reaches_both_ends_of_its_range() -> None:
+    assert outcome_bytes(DUEL, seed=0) != outcome_bytes(DUEL, seed=2**64 - 1)
+
+
+def test_large_battle_numbers_are_distinct_addresses() -> None:
+    encoded = simcore.encode([{"attacker": {"units": "9 infantry"}, "defender": {"units": "9 infantry"}}])
+    firsts = [0, 2**32, 2**32 + 2**31, 2**61]
+    tallies = [simcore.simulate(encoded, battles=100, first=first).tally.tobytes() for first in firsts]
+    assert len(set(tallies)) == len(firsts)
+
+
+def test_batch_schedule() -> None:
+    assert api.batch_schedule(1).tolist() == [[0, 1]]
+    assert api.batch_schedule(4_097).tolist() == [[0, 4_096], [4_096, 1]]
+    long = api.batch_schedule(1_000_000)
+    assert long[:16, 1].tolist() == [4_096] * 16
+    assert long[16:19, 1].tolist() == [8_192, 16_384, 32_768]
+    assert int(long[:, 1].sum()) == 1_000_000
+    short = api.batch_schedule(300_000)
+    assert np.array_equal(short[:-1], long[: len(short) - 1])
+
+
+def test_a_runaway_battle_is_an_error_that_names_the_battle(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = simcore.encode([DUEL])
+
+    def stuck(*_: Any, **__: Any) -> Any:
+        return np.zeros((1, len(encoded.ruleset.accumulators)), dtype=np.int64), np.array([1], np.uint8), np.array([42])
+
+    monkeypatch.setattr(api, "_launch", stuck)
+    with pytest.raises(KernelStatusError, match="RUNAWAY: battle 42 of 1 tank v 1 infantry"):
+        simcore.simulate(encoded, battles=10)
+
+
+def test_an_unset_status_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = simcore.encode([DUEL])
+
+    def lost(*_: Any, **__: Any) -> Any:
+        return (
+            np.zeros((1, len(encoded.ruleset.accumulators)), dtype=np.int64),
+            np.array([255], np.uint8),
+            np.array([0]),
+        )
+
+    monkeypatch.setattr(api, "_launch", lost)
+    with pytest.raises(KernelStatusError, match="internal error"):
+        simcore.simulate(encoded, battles=10)
+
+
+def test_odds_of_a_duel_and_its_json() -> None:
+    result = simcore.odds("1 tank", "1 infantry", battles=50_000, seed=5)
+    data = json.loads(json.dumps(result.to_dict()))
+    assert data["method"] == "simulated"
+    assert data["battles"] == 50_000
+    assert math.isclose(sum(data["outcomes"].values()), 1)
+    low, high = data["intervals"]["attacker_wins"]
+    assert low < 0.5 < high
+    assert data["attacker"]["cost"] == 5
+    assert data["attacker"]["mean_survivors"] == {"tank": pytest.approx(0.5, abs=0.02)}
+    assert data["swing"]["mean"] == pytest.approx(
+        data["defender"]["mean_cost_lost"] - data["attacker"]["mean_cost_lost"]
+    )
+    assert "attacker wins" in str(result)
+    assert "<table>" in result._repr_html_()
+    frame = result.to_frame()
+    assert frame.loc["attacker_wins", "share"] == data["outcomes"]["attacker_wins"]
+
+
+def test_odds_accepts_text_tables_and_whole_sides() -> None:
+    ways = [
+        simcore.odds("1 tank", "1 infantry", battles=100),
+        simcore.odds({"tank": 1}, {"infantry": 1}, battles=100),
+        simcore.odds({"units": "1 arm", "keep_land": 1}, {"units": {"inf": 1}}, battles=100),
+        simcore.odds(scenario=DUEL, battles=100),
+    ]
+    assert len({json.dumps(way.outcomes) for way in ways}) == 1
+
+
+def test_odds_refuses_what_it_does_not_have() -> None:
+    with pytest.raises(ScenarioError, match="exact solver"):
+        simcore.odds("1 tank", "1 infantry", method="exact")
+    with pytest.raises(ScenarioError, match='did you mean "simulate"'):
+        simcore.odds("1 tank", "1 infantry", method="simulat")
+    with pytest.raises(ScenarioError, match="not both"):
+        simcore.odds("1 tank", scenario=DUEL)
+    with pytest.raises(UnknownRulesetError, match="general_combat"):
+        simcore.odds("1 tank", "1 infantry", ruleset="general_combatt")
+
+
+def test_result_figures_from_a_hand_made_tally() -> None:
+    scenario = load_scenario(DUEL)
+    ruleset = simcore.encode([DUEL]).ruleset
+    sums = dict.fromkeys(ruleset.accumulators, 0)
+    sums |= {"battles": 4, "outcome.attacker_wins": 3, "outcome.both_destroyed": 1, "cycles.sum": 8, "cycles.sumsq": 20}
+    sums |= {"survivors.attacker_wins.attacker.tank": 3}
+    result = Result.from_tally(ruleset, scenario, list(sums.values()), seed=1, pairing="matchup")
+    assert result.outcomes["attacker_wins"] == 0.75
+    assert result.cycles == {"mean": 2.0, "sd": pytest.approx(math.sqrt(4 / 3))}
+    assert result.to_dict()["attacker"]["mean_survivors"] == {"tank": 0.75}
+
+
+def test_wilson_interval_is_right_at_the_ends() -> None:
+    assert wilson_interval(0, 10_000) == (0.0, pytest.approx(0.000384, abs=1e-6))
+    assert wilson_interval(2_000, 2_000) == (pytest.approx(0.99808, abs=1e-5), 1.0)
+    low, high = wilson_interval(50, 100)
+    assert low == pytest.approx(1 - high)
+
+
+def test_sample_sd() -> None:
+    assert sample_sd(6, 14, 3) == 1.0
+    assert sample_sd(5, 25, 1) == 0.0
+
+
+@pytest.mark.parametrize(("script", "message"), [([], "at least one"), ([-1], "script"), ([1.5], "whole number")])
+def test_impossible_scripts(script: list[Any], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        simcore.replay(DUEL, script=script)
+
+
+def test_scripts_that_do_not_fit_name_the_draw_point() -> None:
+    with pytest.raises(ScenarioError, match=r"draw point 1 \(cycle 1, attacker: 1 tank, 1 dice\) cannot give 2 hits"):
+        simcore.replay(DUEL, script=[2])
+    with pytest.raises(ScenarioError, match=r"ends after 1 draw points, but draw point 2"):
+        simcore.replay(DUEL, script=[0])
+    with pytest.raises(ScenarioError, match=r"ends after 2 draw points, but the script has 3"):
+        simcore.replay(DUEL, script=[1, 0, 0])
+
+
+def test_a_replay_longer_than_its_first_buffer_is_whole() -> None:
+    crawl = {
+        "attacker": {"units": "2000 infantry"},
+        "defender": {"units": "2000 infantry"},
+        "edition_changes": {"dice_sides": 20, "infantry.defence": 1},
+        "switches": {"aa_choice": "owner"},
+    }
+    told = simcore.replay(crawl)
+    assert told.cycles > 60
+    assert sum(told.lost["attacker"].values()) + sum(told.survivors["attacker"].values()) == 2_000
