@@ -39,6 +39,7 @@ _SHOWN_TAIL: Final = 3
 _SHOWN_FAILURES: Final = 3
 _SHOWN_POINTS: Final = 3
 _TEXT_WIDTH: Final = 80
+_DECIDED: Final = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +77,18 @@ class Summary:
     def counted(self) -> pd.DataFrame:
         """The matchups that gave a result."""
         return self.matchups[(self.matchups["status"] == "ok") & self.matchups["lead"].notna()]
+
+    @cached_property
+    def closest(self) -> pd.DataFrame:
+        """The matchups with a result by the size of their lead, smallest first.
+
+        Left out are those in which fewer than half of the battles have a winner: 0 % against 0 % is not close.
+        """
+        table = self.counted
+        decided = table["attacker_win_share"] + table["defender_win_share"]
+        table = table[decided >= _DECIDED]
+        order = np.argsort(np.abs(table["lead"].to_numpy(dtype=np.float64)), kind="stable")
+        return table.take(order)
 
     @cached_property
     def failed(self) -> pd.DataFrame:

@@ -93,7 +93,7 @@ def findings(summary: Summary) -> Iterable[Finding]:
             yield from _ranking(summary, side)
         yield _one_sided(summary)
         if len(counted) > 1:
-            yield _closest(summary)
+            yield from _closest(summary)
         for side in SIDES:
             yield from _efficiency(summary, side)
         yield from _grid_effect(summary)
@@ -234,20 +234,21 @@ def _point(summary: Summary, table: pd.DataFrame, place: int) -> int:
     return int(summary.grid_points[summary.matchups.index.get_loc(table.index[place])])
 
 
-def _closest(summary: Summary) -> Finding:
-    table = summary.counted
-    lead = table["lead"].to_numpy()
-    place = int(np.abs(lead).argmin())
-    row = _row(table, place)
+def _closest(summary: Summary) -> Iterable[Finding]:
+    """Find the matchup with the smallest lead."""
+    table = summary.closest
+    if not len(table):
+        return
+    row = _row(table, 0)
     text = f"{percent_text(row['attacker_win_share'])} against {percent_text(row['defender_win_share'])}"
-    where = _at(summary, _point(summary, table, place))
+    where = _at(summary, _point(summary, table, 0))
     if row["lo_lead"] == row["hi_lead"]:
-        verdict = f"a lead of {points_text(lead[place])} points"
+        verdict = f"a lead of {points_text(row['lead'])} points"
     else:
         bounds = f"lead {points_text(row['lo_lead'])} to {points_text(row['hi_lead'])} points"
         verdict = f"no clear favourite, {bounds}" if row["favourite"] == "none" else bounds
-    remark = "; even this one is lopsided" if abs(lead[place]) > _LOPSIDED else ""
-    return _sentence(
+    remark = "; even this one is lopsided" if abs(row["lead"]) > _LOPSIDED else ""
+    yield _sentence(
         "closest",
         "Closest",
         _name(row["attacker"]),

@@ -370,7 +370,9 @@ def _picked(table: pd.DataFrame, quota: int) -> IntArray:
     lead = np.abs(table["lead"].to_numpy(dtype=np.float64))
     swing = np.abs(table["swing_mean"].to_numpy(dtype=np.float64))
     third = max(quota // 3, 1)
-    orders = [np.argsort(values, kind="stable")[:third] for values in (lead, -swing, -lead)]
+    decided = table["attacker_win_share"].to_numpy() + table["defender_win_share"].to_numpy()
+    close = np.where(decided > 0.0, lead, np.inf)
+    orders = [np.argsort(values, kind="stable")[:third] for values in (close, -swing, -lead)]
     return np.unique(np.concatenate(orders))
 
 
@@ -433,10 +435,8 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
 
 def _survivor_cards(summary: Summary) -> list[dict[str, Any]]:
     """Return who is left of both sides in the closest matchups."""
-    counted = summary.counted
-    lead = np.abs(counted["lead"].to_numpy(dtype=np.float64))
     # The same pairing at another point of the grid would tell the same story again.
-    closest = counted.take(np.argsort(lead, kind="stable")).drop_duplicates(list(SIDES)).head(_SURVIVOR_CARDS)
+    closest = summary.closest.drop_duplicates(list(SIDES)).head(_SURVIVOR_CARDS)
     survivors = summary.run.survivors_of(closest["matchup"].tolist())
     survivors = survivors[survivors["outcome"] == "all"]
     cards = []

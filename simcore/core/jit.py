@@ -25,6 +25,7 @@ __all__ = [
     "cache_directory",
     "driver",
     "is_cache_cold",
+    "is_jit_disabled",
     "kernel",
     "prange",
     "prune_cache",
@@ -124,6 +125,11 @@ LAUNCH_LOCK = threading.Lock()
 ``set_num_threads`` plus launch must not be interleaved."""
 
 
+def is_jit_disabled() -> bool:
+    """Return True when kernels run as plain Python (``NUMBA_DISABLE_JIT``), as the coverage lane does."""
+    return bool(_NUMBA.config.DISABLE_JIT)
+
+
 def threading_layer() -> str:
     """Return the name of the threading layer that parallel drivers use (``"omp"`` or ``"workqueue"``)."""
     return _LAYER
@@ -136,7 +142,7 @@ def cache_directory() -> Path:
 
 def is_cache_cold() -> bool:
     """Return True when nothing is compiled yet, so that the first call will take seconds."""
-    if _NUMBA.config.DISABLE_JIT:
+    if is_jit_disabled():
         return False
     return not any(_CACHE.rglob("*.nbi"))
 

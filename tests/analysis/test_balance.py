@@ -274,6 +274,21 @@ def test_a_lopsided_field_says_so(tmp_path: Path) -> None:
     assert "even this one is lopsided" in text
 
 
+def test_undecided_matchups_are_not_close(tmp_path: Path) -> None:
+    rows = [
+        matchup(A, X, counts(0, 0, unfinished=1000)),
+        matchup(B, X, counts(900, 100)),
+        matchup(A, Y, counts(200, 200, stand_off=600)),
+    ]
+    summary = analysis.summarize(write(tmp_path / "run", rows))
+    assert summary.closest["attacker"].tolist() == ["beta"]
+    assert any(line.startswith("Closest: “beta” attacking “x-ray”") for line in summary.headlines)
+    folder = write(tmp_path / "none", [rows[0], rows[2]])
+    summary = analysis.summarize(folder)
+    assert not any(line.startswith("Closest") for line in summary.headlines)
+    assert 'id="survivors"' not in analysis.report(summary).read_text(encoding="utf-8")
+
+
 def test_unfinished_battles_are_named(tmp_path: Path) -> None:
     rows = [matchup(A, X, counts(500, 400, unfinished=100)), matchup(B, X, counts(500, 500))]
     text = "\n".join(analysis.summarize(write(tmp_path / "run", rows)).headlines)

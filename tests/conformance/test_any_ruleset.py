@@ -6,17 +6,17 @@ import itertools
 import json
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
 import simcore
 from simcore import api
+from simcore.core.jit import is_jit_disabled
 from simcore.enums import Side
 from simcore.registry import get_ruleset, ruleset_names
 from simcore.scenario import scenario_schema
 
-BATTLES = 300 if numba.config.DISABLE_JIT else 20_000
+BATTLES = 300 if is_jit_disabled() else 20_000
 
 
 def scenarios(name: str) -> list[dict[str, Any]]:

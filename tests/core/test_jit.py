@@ -8,15 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import numba
 import pytest
 
 import simcore
 from simcore.core import jit
 from simcore.rulesets.general_combat import kernel
 
-JIT_ON = not numba.config.DISABLE_JIT
 DUEL = {"attacker": {"units": "2 infantry"}, "defender": {"units": "2 infantry"}}
 
 
@@ -80,7 +79,7 @@ def test_prune_removes_only_other_versions(tmp_path: Path) -> None:
     assert not other.exists()
 
 
-@pytest.mark.skipif(not JIT_ON, reason="without the JIT there are no signatures")
+@pytest.mark.skipif(jit.is_jit_disabled(), reason="without the JIT there are no signatures")
 def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> None:
     encoded = simcore.encode([DUEL, {**DUEL, "edition": "1942_2nd", "low_luck": "both"}])
     simcore.simulate(encoded, battles=5_000, threads=1)
@@ -88,8 +87,10 @@ def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> N
     simcore.simulate(encoded, battles=50, keep_battles=True)
     simcore.replay(DUEL)
     simcore.replay(DUEL, script=[1, 1, 1, 1])
-    assert len(kernel.resolve_serial.signatures) == 2
-    assert len(kernel.resolve_parallel.signatures) == 1
+    serial: Any = kernel.resolve_serial
+    parallel: Any = kernel.resolve_parallel
+    assert len(serial.signatures) == 2
+    assert len(parallel.signatures) == 1
 
 
 def test_layer_is_known() -> None:

@@ -28,7 +28,9 @@ def words(*values: int) -> list[np.uint64]:
 
 @pytest.mark.parametrize(("counter", "key", "expected"), KNOWN_ANSWERS)
 def test_known_answers(counter: tuple[int, ...], key: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    assert tuple(int(x) for x in philox4x32(*words(*counter), *words(*key))) == expected
+    c0, c1, c2, c3 = words(*counter)
+    k0, k1 = words(*key)
+    assert tuple(int(x) for x in philox4x32(c0, c1, c2, c3, k0, k1)) == expected
 
 
 def test_the_vector_loop_gives_the_words_of_the_plain_function() -> None:
@@ -44,7 +46,8 @@ def test_the_vector_loop_gives_the_words_of_the_plain_function() -> None:
     for i in range(10, 290):
         tag = (int(cycles[i]) << 12) | point
         low, high = int(battles[i]) & 0xFFFFFFFF, int(battles[i]) >> 32
-        x0, x1, _, _ = philox4x32(*words(0, tag, low, high), k0, k1)
+        c0, c1, c2, c3 = words(0, tag, low, high)
+        x0, x1, _, _ = philox4x32(c0, c1, c2, c3, k0, k1)
         assert int(out[i]) == int(x0) | int(x1) << 32
 
 
