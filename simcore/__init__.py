@@ -58,6 +58,12 @@ __all__ = [
 ]
 
 
+# The folder of the battle systems has the name of the verb ``rulesets()``, and importing a package binds its
+# name in its parent. Doing it once here and taking the name away again keeps the verb a verb for good.
+importlib.import_module("simcore.rulesets")
+globals().pop("rulesets", None)
+
+
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)

@@ -9,11 +9,13 @@ import sys
 import time
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
+import analysis.cli as cli_module
 import simcore
+from simcore import scenario
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -132,3 +134,8 @@ def test_a_wrong_value_is_one_line(cli: Cli) -> None:
 
 def test_a_misspelt_verb_gets_a_near_match(cli: Cli) -> None:
     assert "odds" in cli("oods").err
+
+
+def test_choices_are_those_of_the_files() -> None:
+    assert [choice.value for choice in cli_module.Pairing] == list(get_args(scenario.Pairing))
+    assert [choice.value for choice in cli_module.Method] == list(get_args(scenario.Method))

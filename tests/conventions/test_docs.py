@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+import analysis
+import simcore
 from analysis.cli import app
 from simcore.scenario import load_scenario, load_sweep
 
@@ -126,3 +128,20 @@ def test_files_speak_of_the_project_alone(path: Path) -> None:
     if path.suffix == ".py":
         for word in UNFINISHED:
             assert not re.search(rf"\b{word}\b", text), word
+
+
+def test_every_column_of_the_tables_is_described(tmp_path: Path) -> None:
+    config = {
+        "sweep": {"name": "columns", "battles": 10},
+        "attacker": {"mixes": ["1 infantry"]},
+        "defender": {"mixes": ["1 infantry"]},
+    }
+    simcore.sweep(config, tmp_path)
+    run = analysis.load(tmp_path)
+    pages = (ROOT / "docs" / "results.md").read_text(encoding="utf-8").split("\n## ")
+    for title, table in (("matchups", run.matchups), ("mixes", run.mixes), ("survivors", run.survivors)):
+        section = next(page for page in pages if page.startswith(f"{title}.parquet"))
+        described = set(re.findall(r"`([\w.<>]+)`", section))
+        columns = {re.sub(r"^([np])_(" + "|".join(run.outcomes) + ")$", r"\1_<outcome>", c) for c in table.columns}
+        assert columns <= described, columns - described
+        assert described & {"n_<outcome>", "p_<outcome>"} <= columns
