@@ -95,3 +95,68 @@ def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> N
 
 def test_layer_is_known() -> None:
     assert jit.threading_layer() in {"omp", "workqueue"}
+
+
+def test_cache_roots_of_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(jit.sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    assert jit._cache_root() == tmp_path / "simcore"
+    monkeypatch.setattr(jit.sys, "platform", "darwin")
+    assert jit._cache_root().parts[-3:] == ("Library", "Caches", "simcore")
+
+
+def test_the_directory_is_chosen_once_from_environment_and_sources(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "mine"))
+    assert jit._choose_cache_directory() == tmp_path / "mine"
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert jit._choose_cache_directory() == tmp_path / "simcore" / f"{jit.source_digest()}-bc"
+    blocker = tmp_path / "blocker"
+    blocker.write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocker))
+    with pytest.warns(RuntimeWarning, match="cannot be written"):
+        private = jit._choose_cache_directory()
+    assert private.stat().st_mode & 0o777 == 0o700
+    private.rmdir()
+
+    def no_home() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(jit, "_cache_root", no_home)
+    with pytest.warns(RuntimeWarning, match="cannot be written"):
+        jit._choose_cache_directory().rmdir()
+
+
+def test_a_missing_openmp_library_means_workqueue(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = jit._NUMBA.config.THREADING_LAYER
+
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setenv("NUMBA_THREADING_LAYER", "omp")
+    monkeypatch.setattr(jit.importlib, "import_module", missing)
+    try:
+        assert jit._layer() == "workqueue"
+        assert os.environ["NUMBA_THREADING_LAYER"] == "workqueue"
+    finally:
+        jit._NUMBA.config.THREADING_LAYER = layer
+
+
+def test_cold_and_pruned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own, other = tmp_path / "simcore" / "aaaa-std", tmp_path / "simcore" / "bbbb-std"
+    own.mkdir(parents=True)
+    other.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(jit, "_CACHE", own)
+    monkeypatch.setattr(jit, "is_jit_disabled", lambda: False)
+    assert jit.is_cache_cold()
+    (own / "kernel.nbi").write_text("")
+    assert not jit.is_cache_cold()
+    monkeypatch.setattr(jit, "is_jit_disabled", lambda: True)
+    assert not jit.is_cache_cold()
+    assert jit.prune_cache() == [other]
+    monkeypatch.setattr(jit, "_CACHE", tmp_path / "elsewhere")
+    assert jit.prune_cache() == []
