@@ -98,10 +98,10 @@ def test_layer_is_known() -> None:
 
 
 def test_cache_roots_of_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(jit.sys, "platform", "win32")
+    monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     assert jit._cache_root() == tmp_path / "simcore"
-    monkeypatch.setattr(jit.sys, "platform", "darwin")
+    monkeypatch.setattr("sys.platform", "darwin")
     assert jit._cache_root().parts[-3:] == ("Library", "Caches", "simcore")
 
 
@@ -137,7 +137,7 @@ def test_a_missing_openmp_library_means_workqueue(monkeypatch: pytest.MonkeyPatc
         raise ImportError(name)
 
     monkeypatch.setenv("NUMBA_THREADING_LAYER", "omp")
-    monkeypatch.setattr(jit.importlib, "import_module", missing)
+    monkeypatch.setattr("importlib.import_module", missing)
     try:
         assert jit._layer() == "workqueue"
         assert os.environ["NUMBA_THREADING_LAYER"] == "workqueue"
