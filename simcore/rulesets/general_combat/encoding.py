@@ -26,8 +26,11 @@ __all__ = [
     "Accumulator",
     "Battles",
     "DrawStep",
+    "HitClass",
+    "LossForm",
     "Outcome",
     "RowField",
+    "SubmergePolicy",
     "UnitType",
     "encode",
     "swing_bound",
@@ -78,18 +81,51 @@ class Outcome(IntEnum):
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 
 
+class LossForm(IntEnum):
+    """What an entry of the order of loss stands for (int8)."""
+
+    UNIT = 0
+    """Units that one hit removes."""
+    DAMAGE = 1
+    """First hits on two-hit ships: nothing is lost (GC-4.2.5)."""
+    HULL = 2
+    """Two-hit ships themselves, counted undamaged; damaged ones go first."""
+    DAMAGED = 3
+    """Not an entry: how many ships of a HULL entry are damaged."""
+    SUBMERGED = 4
+    """Not an entry: submarines that left the board (GC-4.2.3)."""
+
+
+class HitClass(IntEnum):
+    """What a hit may be given to (GC-4.8.1); on land every hit is OTHER."""
+
+    OTHER = 0
+    AIR = 1
+    SUB = 2
+
+
+class SubmergePolicy(IntEnum):
+    """When a side's submarines leave the board (GC-4.2.2)."""
+
+    NEVER = 0
+    ALWAYS = 1
+    FACING_AIRCRAFT = 2
+    OUTNUMBERED = 3
+
+
 class DrawStep(IntEnum):
     """Step part of a random address."""
 
     AA_FIRE = 0
+    STRIKE = 2
     ATTACK = 3
     DEFENCE = 4
 
 
 SUPPORTED_GROUP = 16
 """Added to the unit type: the part of a type that fires at its supported value."""
-REMAINDER_GROUP = 32
-"""The one die that low luck leaves over."""
+REMAINDER_GROUPS = (32, 34, 35)
+"""The one die that low luck leaves over, by hit class."""
 AIRCRAFT_GROUP = 33
 """All antiaircraft dice at once, when the owner picks the losses freely."""
 
@@ -122,10 +158,27 @@ class RowField(IntEnum):
     TERRITORY_VALUE = 17
     CAPTURABLE_GUNS = 18
     CAPTURABLE_COMPLEXES = 19
+    SEA = 20
+    """1 for a sea battle."""
+    RETREAT_TRANSPORTS_ONLY = 21
+    STRIKE_ALWAYS = 22
+    """1 where submarines strike in step 2 whatever faces them (GC-2.3:sub_first_strike)."""
+    SUBMERGE_AT_END = 23
+    AIR_HITS_SUBS = 24
+    """1 where aircraft hit submarines without a destroyer (GC-2.3:air_hits_subs)."""
+    TRANSPORTS_SWEPT = 25
+    ATTACKER_STRIKES_FIRST = 26
+    DOOMED_DESTROYER_COUNTS = 27
+    ATTACKER_SUBMERGE = 28
+    ATTACKER_OUTNUMBERED = 29
+    """Enemies per thousand own submarines at which they submerge."""
+    DEFENDER_SUBMERGE = 30
+    DEFENDER_OUTNUMBERED = 31
 
 
 MAX_LOSS_GROUPS = 16
-"""Unit types of a side that can be lost on land, land types twice because of `keep_land`, rounded up."""
+"""Rows of a side, rounded up. On land: unit types, land types twice because of `keep_land`; at sea: nine types,
+and for each two-hit type its damage and its damaged ships."""
 
 
 class Accumulator(IntEnum):
@@ -181,6 +234,8 @@ class Battles(NamedTuple):
         Units at the start, guns and complexes included.
     group_type : int8 (M, S, G)
         Unit types in order of loss, -1 after the last group.
+    group_form : int8 (M, S, G)
+        `LossForm` of each group.
     group_count : int16 (M, S, G)
         Units of each loss group at the start.
     cost : int32 (M, T)
@@ -197,6 +252,7 @@ class Battles(NamedTuple):
 
     counts: npt.NDArray[np.int16]
     group_type: npt.NDArray[np.int8]
+    group_form: npt.NDArray[np.int8]
     group_count: npt.NDArray[np.int16]
     cost: npt.NDArray[np.int32]
     odds_plain: npt.NDArray[np.int16]
@@ -235,9 +291,10 @@ class _OddsList:
 
 
 def _fill_side(battles: Battles, row: int, side: Side, scenario: GeneralCombatScenario, odds: _OddsList) -> None:
-    for i, (unit, count) in enumerate(scenario.loss_groups(side)):
-        battles.group_type[row, side, i] = UnitType[unit.upper()]
-        battles.group_count[row, side, i] = count
+    for i, group in enumerate(scenario.loss_groups(side)):
+        battles.group_type[row, side, i] = UnitType[group.unit.upper()]
+        battles.group_form[row, side, i] = group.form
+        battles.group_count[row, side, i] = group.count
     for unit, count in scenario.counts(side).items():
         t = UnitType[unit.upper()]
         battles.counts[row, side, t] = count
@@ -266,6 +323,7 @@ def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
     battles = Battles(
         counts=np.zeros((m, s, t), dtype=np.int16),
         group_type=np.full((m, s, MAX_LOSS_GROUPS), -1, dtype=np.int8),
+        group_form=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int8),
         group_count=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int16),
         cost=np.zeros((m, t), dtype=np.int32),
         odds_plain=np.full((m, s, t), -1, dtype=np.int16),
@@ -308,6 +366,19 @@ def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
         rules[RowField.TERRITORY_VALUE] = scenario.territory.value
         rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
         rules[RowField.CAPTURABLE_COMPLEXES] = complexes
+        rules[RowField.SEA] = scenario.terrain == "sea"
+        rules[RowField.RETREAT_TRANSPORTS_ONLY] = retreat.when_transports_only
+        rules[RowField.STRIKE_ALWAYS] = edition.switches.sub_first_strike == "always"
+        rules[RowField.SUBMERGE_AT_END] = edition.switches.sub_submerge == "cycle_end"
+        rules[RowField.AIR_HITS_SUBS] = edition.switches.air_hits_subs == "always"
+        rules[RowField.TRANSPORTS_SWEPT] = edition.switches.tt_swept
+        rules[RowField.ATTACKER_STRIKES_FIRST] = edition.switches.submarine_strikes == "attacker_first"
+        rules[RowField.DOOMED_DESTROYER_COUNTS] = edition.switches.doomed_destroyer == "counts"
+        for side, policy, ratio in (
+            (Side.ATTACKER, RowField.ATTACKER_SUBMERGE, RowField.ATTACKER_OUTNUMBERED),
+            (Side.DEFENDER, RowField.DEFENDER_SUBMERGE, RowField.DEFENDER_OUTNUMBERED),
+        ):
+            rules[policy], rules[ratio] = scenario.submerge_policy(side)
     return battles._replace(odds=odds.array())
 
 

@@ -14,7 +14,7 @@ from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     AIRCRAFT_GROUP,
-    REMAINDER_GROUP,
+    REMAINDER_GROUPS,
     DrawStep,
     Outcome,
     RowField,
@@ -23,12 +23,20 @@ from simcore.rulesets.general_combat.encoding import (
 from simcore.rulesets.general_combat.lane import (
     AA_GUN,
     LANES,
+    N_CLASSES,
+    SEA_TOTALS,
+    SIDE_TOTALS,
+    SLOT_CLASS,
+    SLOT_GROUP,
+    SLOT_ODDS,
+    SLOT_TYPE,
     Ending,
     Total,
     close_up,
     count_dice,
     draw,
     is_aircraft,
+    keep_dice,
     new_lanes,
     plan_matchup,
     record,
@@ -40,7 +48,26 @@ from simcore.rulesets.general_combat.lane import (
     tally_captures,
     total_dice,
 )
-from simcore.rulesets.general_combat.steps import conclude, condition_a, may_retreat, swept_aa_guns, wants_retreat
+from simcore.rulesets.general_combat.sea import (
+    SeaTotal,
+    allow_air_hits,
+    count_board,
+    find_sea_endings,
+    keep_doomed,
+    note_doomed,
+    note_strikes,
+    submerge,
+    sweep_transports,
+    take_losses,
+)
+from simcore.rulesets.general_combat.steps import (
+    conclude,
+    conclude_sea,
+    condition_a,
+    may_retreat,
+    swept_aa_guns,
+    wants_retreat,
+)
 from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event, emit, trace_losses
 
 __all__ = ["CHUNK", "MAX_CYCLE", "resolve_chunk", "resolve_parallel", "resolve_serial"]
@@ -55,6 +82,7 @@ _CAPACITY = int(Status.CAPACITY)
 
 _N_TYPES = len(UnitType)
 _AA_FIRE = int(DrawStep.AA_FIRE)
+_STRIKE = int(DrawStep.STRIKE)
 _ATTACK = int(DrawStep.ATTACK)
 _DEFENCE = int(DrawStep.DEFENCE)
 _REMOVAL = 5
@@ -67,6 +95,19 @@ _END = int(Event.END)
 _UNFINISHED = int(Outcome.UNFINISHED)
 _RETREATS = int(Outcome.ATTACKER_RETREATS)
 
+_SUBMARINE = int(UnitType.SUBMARINE)
+_SUBMERGED = SeaTotal.SUBMERGED
+_ON_BOARD = 4
+"""Kinds of units on the board: the first rows of `SeaTotal`."""
+_ENEMY = N_CLASSES
+"""First hit row of the defender as the firing side."""
+
+_SEA = int(RowField.SEA)
+_STRIKE_ALWAYS = int(RowField.STRIKE_ALWAYS)
+_SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
+_ATTACKER_STRIKES_FIRST = int(RowField.ATTACKER_STRIKES_FIRST)
+_DOOMED_DESTROYER_COUNTS = int(RowField.DOOMED_DESTROYER_COUNTS)
+_SUBMERGE = (int(RowField.ATTACKER_SUBMERGE), int(RowField.DEFENDER_SUBMERGE))
 _AA_ODDS = int(RowField.AA_ODDS)
 _AA_OWNER_PICKS = int(RowField.AA_OWNER_PICKS)
 _GUNS_ARE_UNITS = int(RowField.GUNS_ARE_UNITS)
@@ -106,7 +147,7 @@ def _draw_point(lanes, start, stop, table, key, point, thrown, odds, row, sure, 
     lanes : Lanes
         ``lanes.dice`` holds each lane's table row relative to `row`.
     point : tuple of int64
-        Step, firing side, firing group.
+        Step, firing side, firing group, row of ``lanes.hits``.
     thrown, odds, sure : int64
         Of lane 0, for script and trace: dice, their odds, hits that low luck gave without a die.
     row : int64
@@ -114,9 +155,9 @@ def _draw_point(lanes, start, stop, table, key, point, thrown, odds, row, sure, 
     trace, script : arrays or None
         As in `resolve_chunk`.
     """
-    step, side, group = point
+    step, side, group, hit_row = point
     hits = lanes.hits
-    earlier = hits[side, 0]
+    earlier = hits[hit_row, 0]
     scripted = False
     if script is not None:
         scripted = script.shape[0] > 1
@@ -132,14 +173,14 @@ def _draw_point(lanes, start, stop, table, key, point, thrown, odds, row, sure, 
                 if trace is not None:
                     emit(trace, _DRAW, lanes.cycles[0], step, side, group, thrown, odds, UNDECIDED, sure)
                 return status
-            hits[side, 0] += script[at]
+            hits[hit_row, 0] += script[at]
     if not scripted:
         fill_words(
             lanes.words, lanes.numbers, lanes.cycles, start, stop, draw_tag(0, step, side, group), key[0], key[1]
         )
-        draw(lanes.words, lanes.dice, start, stop, row, table.bounds, table.offset, table.guide, hits, side)
+        draw(lanes.words, lanes.dice, start, stop, row, table.bounds, table.offset, table.guide, hits, hit_row)
     if trace is not None:
-        emit(trace, _DRAW, lanes.cycles[0], step, side, group, thrown, odds, hits[side, 0] - earlier, sure)
+        emit(trace, _DRAW, lanes.cycles[0], step, side, group, thrown, odds, hits[hit_row, 0] - earlier, sure)
     return _OK
 
 
@@ -166,9 +207,9 @@ def _fire_aa(rules, plan, odds_table, lanes, start, stop, table, key, trace, scr
             odds = rules[_REMAINDER_ODDS[1]] + points % per_hit
             thrown = np.int64(1 if points % per_hit > 0 else 0)
         for i in range(start, stop):
-            hits[1, i] = sure
+            hits[_ENEMY, i] = sure
             dice[i] = thrown
-        point = (_AA_FIRE, 1, group)
+        point = (_AA_FIRE, 1, group, _ENEMY)
         status = _draw_point(
             lanes, start, stop, table, key, point, thrown, odds, table.first_row[odds], sure, trace, script
         )
@@ -176,9 +217,9 @@ def _fire_aa(rules, plan, odds_table, lanes, start, stop, table, key, trace, scr
             return status
         for g in range(plan.groups[0, 0], plan.groups[0, 1]):
             if is_aircraft(plan.kind[g]) if owner_picks else plan.kind[g] == t:
-                remove(lanes.alive, g, g + 1, start, stop, hits, 1)
+                remove(lanes.alive, g, g + 1, start, stop, hits, _ENEMY)
     if trace is not None:
-        trace_losses(trace, plan.kind, lanes.alive, lanes.before, plan.groups[0], 0, 0, _AA_FIRE)
+        trace_losses(trace, plan, lanes.alive, lanes.before, 0, 0, _AA_FIRE)
     return _OK
 
 
@@ -231,6 +272,30 @@ def _find_endings(rules, plan, lanes, n):
 
 
 @kernel
+def _submerge_both(rules, plan, lanes, n, step, trace):
+    """Submerge by policy, both sides from the same board, and count the board again."""
+    if rules[_SUBMERGE[0]] == 0 and rules[_SUBMERGE[1]] == 0:
+        return
+    for side in range(2):
+        allow_air_hits(rules, side, lanes.totals, n, lanes.air_hits_subs)
+    for side in range(2):
+        submerge(
+            rules, plan, side, lanes.totals, n, lanes.alive, lanes.air_hits_subs, lanes.cycles, step, lanes.before, trace
+        )
+    count_board(plan, lanes.alive, n, lanes.totals)
+
+
+@kernel
+def _find_endings_at_sea(rules, plan, lanes, n, trace):
+    """The sweep of step 5, submerging where it comes last, and step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
+    count_board(plan, lanes.alive, n, lanes.totals)
+    sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
+    if rules[_SUBMERGE_AT_END] != 0:
+        _submerge_both(rules, plan, lanes, n, _REMOVAL, trace)
+    find_sea_endings(rules, lanes.totals, n, lanes.cycles, lanes.ending)
+
+
+@kernel
 def _find_runaway(lanes, n):
     """Return the lane of a battle that would leave the range of cycles, -1 if there is none."""
     cycles = lanes.cycles
@@ -257,13 +322,22 @@ def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, tra
     cycles = lanes.cycles
     numbers = lanes.numbers
     value = rules[_TERRITORY_VALUE]
+    at_sea = rules[_SEA] != 0
     guns_are_units = rules[_GUNS_ARE_UNITS] != 0
     aa_row = plan.first[1, AA_GUN]
     for k in range(n_ended):
         i = ended[k]
         cycle = cycles[i]
         outcome = np.int64(_UNFINISHED)
-        if ending[i] == _CONDITION_A:
+        if ending[i] == _CONDITION_A and at_sea:
+            attackers = np.int64(0)
+            defenders = np.int64(0)
+            for kind in range(_ON_BOARD):
+                attackers += totals[SEA_TOTALS + kind, i]
+                defenders += totals[SEA_TOTALS + SIDE_TOTALS + kind, i]
+            below = totals[SEA_TOTALS + _SUBMERGED, i] + totals[SEA_TOTALS + SIDE_TOTALS + _SUBMERGED, i]
+            outcome = np.int64(conclude_sea(attackers, defenders, below))
+        elif ending[i] == _CONDITION_A:
             attackers = np.int64(totals[_ATTACKERS, i])
             defenders = np.int64(totals[_DEFENDERS, i])
             aa_guns = np.int64(totals[_AA_GUNS, i])
@@ -285,35 +359,53 @@ def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, tra
 
 
 @kernel
-def _fire(rules, plan, odds_table, lanes, n, side, table, key, trace, script):
-    """Step 3 or 4: one side's units fire from the counts at the start of the cycle; returns a `Status`.
+def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trace, script):
+    """Steps 2, 3 and 4: one side's units fire; returns a `Status`.
 
-    Draws step ATTACK (side 0) or DEFENCE (side 1), one draw per firing group; under low luck only one, at
-    `REMAINDER_GROUP`.
+    In step 2 only the submarines that act then, in steps 3 and 4 all others. Draws one draw point per firing
+    group; under low luck one per hit class, at `REMAINDER_GROUPS`.
+
+    Parameters
+    ----------
+    units : int32 (G + 1, L)
+        Units that fire: those on the board at the start of the step, units behind the casualty line included.
+    step, side : int64
+        `DrawStep` and firing side.
     """
-    step = _ATTACK + side
     hits = lanes.hits
     dice = lanes.dice
     points = lanes.points
+    struck = lanes.struck
+    at_sea = rules[_SEA] != 0
     low_luck = rules[_LOW_LUCK_COMBAT] != 0
     per_hit = rules[_POINTS[side]]
-    for i in range(n):
-        hits[side, i] = 0
-        points[i] = 0
+    base = side * N_CLASSES
+    classes = N_CLASSES if at_sea else 1
+    for c in range(classes):
+        for i in range(n):
+            hits[base + c, i] = 0
+            points[c, i] = 0
     for k in range(plan.n_slots[side]):
         slot = plan.slots[side, k]
-        if count_dice(lanes.alive, n, side, slot, rules[_PER_ARTILLERY], plan.first, plan.second, dice) == 0:
+        is_submarine = slot[SLOT_TYPE] == _SUBMARINE
+        if step == _STRIKE and not is_submarine:
             continue
-        odds = slot[2]
-        group = slot[3]
+        most = count_dice(units, n, side, slot, rules[_PER_ARTILLERY], plan.first, plan.second, dice)
+        if is_submarine:
+            most = keep_dice(dice, n, struck, side, 1 if step == _STRIKE else 0)
+        if most == 0:
+            continue
+        odds = slot[SLOT_ODDS]
+        group = slot[SLOT_GROUP]
+        hit_class = slot[SLOT_CLASS]
         if low_luck:
             worth = odds_table[odds, 0] * (per_hit // odds_table[odds, 1])
             for i in range(n):
-                points[i] += dice[i] * worth
+                points[hit_class, i] += dice[i] * worth
             if trace is not None:
                 emit(trace, _DRAW, lanes.cycles[0], step, side, group, dice[0], odds, POOLED, 0)
             continue
-        point = (step, side, group)
+        point = (step, side, group, base + hit_class)
         thrown = np.int64(dice[0])
         status = _draw_point(
             lanes, 0, n, table, key, point, thrown, odds, table.first_row[odds], np.int64(0), trace, script
@@ -322,18 +414,93 @@ def _fire(rules, plan, odds_table, lanes, n, side, table, key, trace, script):
             return status
     if low_luck:
         remainder = rules[_REMAINDER_ODDS[side]]
-        for i in range(n):
-            hits[side, i] = points[i] // per_hit
-            # A run of odds 0/d, 1/d, ... has two table rows each, for no die and for one.
-            rest = points[i] % per_hit
-            dice[i] = 2 * rest + (1 if rest > 0 else 0)
-        point = (step, side, np.int64(REMAINDER_GROUP))
-        thrown = np.int64(1 if points[0] % per_hit > 0 else 0)
-        odds = remainder + points[0] % per_hit
-        sure = np.int64(hits[side, 0])
-        return _draw_point(
-            lanes, 0, n, table, key, point, thrown, odds, table.first_row[remainder], sure, trace, script
-        )
+        for c in range(classes):
+            most = 0
+            for i in range(n):
+                hits[base + c, i] = points[c, i] // per_hit
+                # A run of odds 0/d, 1/d, ... has two table rows each, for no die and for one.
+                rest = points[c, i] % per_hit
+                dice[i] = 2 * rest + (1 if rest > 0 else 0)
+                most = max(most, points[c, i])
+            if most == 0:
+                continue
+            point = (step, side, np.int64(REMAINDER_GROUPS[c]), base + c)
+            thrown = np.int64(1 if points[c, 0] % per_hit > 0 else 0)
+            odds = remainder + points[c, 0] % per_hit
+            sure = np.int64(hits[base + c, 0])
+            status = _draw_point(
+                lanes, 0, n, table, key, point, thrown, odds, table.first_row[remainder], sure, trace, script
+            )
+            if status != _OK:
+                return status
+    return _OK
+
+
+@kernel
+def _fight_on_land(rules, plan, odds_table, lanes, n, table, key, trace, script):
+    """One cycle on land: steps 3, 4 and 5; returns a `Status`."""
+    alive = lanes.alive
+    # Both sides fire before any loss is removed: units behind the casualty line fire too (GC-4.4.1).
+    for side in range(2):
+        status = _fire(rules, plan, odds_table, lanes, alive, n, _ATTACK + side, side, table, key, trace, script)
+        if status != _OK:
+            return status
+    groups = plan.groups
+    remove(alive, groups[1, 0], groups[1, 1], 0, n, lanes.hits, 0)
+    remove(alive, groups[0, 0], groups[0, 1], 0, n, lanes.hits, _ENEMY)
+    if trace is not None:
+        trace_losses(trace, plan, alive, lanes.before, 1, lanes.cycles[0], _ATTACK)
+        trace_losses(trace, plan, alive, lanes.before, 0, lanes.cycles[0], _DEFENCE)
+    return _OK
+
+
+@kernel
+def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
+    """One cycle at sea: steps 2 to 5 but for the sweep; returns a `Status`."""
+    alive = lanes.alive
+    totals = lanes.totals
+    hits = lanes.hits
+    strip = rules[_STRIKE_ALWAYS] != 0
+    count_board(plan, alive, n, totals)
+    if rules[_SUBMERGE_AT_END] == 0:
+        _submerge_both(rules, plan, lanes, n, _STRIKE, trace)
+    for side in range(2):
+        note_strikes(rules, side, totals, n, lanes.struck)
+        if strip:
+            note_doomed(plan, side, n, alive, lanes.doomed)
+    one_by_one = rules[_ATTACKER_STRIKES_FIRST] != 0
+    for side in range(2):
+        status = _fire(rules, plan, odds_table, lanes, alive, n, _STRIKE, side, table, key, trace, script)
+        if status != _OK:
+            return status
+        if one_by_one:
+            take_losses(plan, 1 - side, n, alive, hits, lanes.air_hits_subs, lanes.caps)
+    if not one_by_one:
+        for side in range(2):
+            take_losses(plan, side, n, alive, hits, lanes.air_hits_subs, lanes.caps)
+    if trace is not None:
+        for side in range(2):
+            trace_losses(trace, plan, alive, lanes.before, 1 - side, lanes.cycles[0], _STRIKE)
+    firing = alive
+    if strip:
+        for side in range(2):
+            keep_doomed(plan, side, totals, n, alive, lanes.doomed)
+        firing = lanes.doomed
+    count_board(plan, firing, n, totals)
+    for side in range(2):
+        allow_air_hits(rules, side, totals, n, lanes.air_hits_subs)
+    for side in range(2):
+        status = _fire(rules, plan, odds_table, lanes, firing, n, _ATTACK + side, side, table, key, trace, script)
+        if status != _OK:
+            return status
+    take_losses(plan, 1, n, alive, hits, lanes.air_hits_subs, lanes.caps)
+    if rules[_DOOMED_DESTROYER_COUNTS] == 0:
+        count_board(plan, alive, n, totals)
+        allow_air_hits(rules, 1, totals, n, lanes.air_hits_subs)
+    take_losses(plan, 0, n, alive, hits, lanes.air_hits_subs, lanes.caps)
+    if trace is not None:
+        trace_losses(trace, plan, alive, lanes.before, 1, lanes.cycles[0], _ATTACK)
+        trace_losses(trace, plan, alive, lanes.before, 0, lanes.cycles[0], _DEFENCE)
     return _OK
 
 
@@ -371,6 +538,7 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
     key = keys[row]
     plan = plan_matchup(battles, row)
     has_aa = plan.aa_pools.sum() > 0
+    at_sea = rules[_SEA] != 0
     lanes = new_lanes()
     acc = np.zeros(tallies.shape[1], dtype=np.int64)
     started = np.int64(0)
@@ -388,7 +556,10 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
                     return
             started += stop - n
             n = stop
-        _find_endings(rules, plan, lanes, n)
+        if at_sea:
+            _find_endings_at_sea(rules, plan, lanes, n, trace)
+        else:
+            _find_endings(rules, plan, lanes, n)
         lost_lane = _find_runaway(lanes, n)
         if lost_lane >= 0:
             status[s] = _RUNAWAY
@@ -406,19 +577,14 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
             if started == count:
                 break
             continue
-        # Both sides fire before any loss is removed: units behind the casualty line fire too (GC-4.4.1).
-        for side in range(2):
-            code = _fire(rules, plan, battles.odds, lanes, n, side, table, key, trace, script)
-            if code != _OK:
-                status[s] = code
-                where[s] = np.int64(lanes.numbers[0])
-                return
-        groups = plan.groups
-        remove(lanes.alive, groups[1, 0], groups[1, 1], 0, n, lanes.hits, 0)
-        remove(lanes.alive, groups[0, 0], groups[0, 1], 0, n, lanes.hits, 1)
-        if trace is not None:
-            trace_losses(trace, plan.kind, lanes.alive, lanes.before, groups[1], 1, lanes.cycles[0], _ATTACK)
-            trace_losses(trace, plan.kind, lanes.alive, lanes.before, groups[0], 0, lanes.cycles[0], _DEFENCE)
+        if at_sea:
+            code = _fight_at_sea(rules, plan, battles.odds, lanes, n, table, key, trace, script)
+        else:
+            code = _fight_on_land(rules, plan, battles.odds, lanes, n, table, key, trace, script)
+        if code != _OK:
+            status[s] = code
+            where[s] = np.int64(lanes.numbers[0])
+            return
     tally_captures(count, rules[_TERRITORY_VALUE], rules[_CAPTURABLE_GUNS], rules[_CAPTURABLE_COMPLEXES], acc)
     for k in range(len(acc)):
         tallies[s, k] = acc[k]

@@ -16,6 +16,8 @@ from simcore.rulesets.general_combat.encoding import (
     MAX_LOSS_GROUPS,
     SUPPORTED_GROUP,
     Accumulator,
+    HitClass,
+    LossForm,
     Outcome,
     RowField,
     UnitType,
@@ -34,6 +36,13 @@ if TYPE_CHECKING:
 __all__ = [
     "AA_GUN",
     "LANES",
+    "N_CLASSES",
+    "SEA_TOTALS",
+    "SIDE_TOTALS",
+    "SLOT_CLASS",
+    "SLOT_GROUP",
+    "SLOT_ODDS",
+    "SLOT_TYPE",
     "Ending",
     "Lanes",
     "Plan",
@@ -42,6 +51,7 @@ __all__ = [
     "count_dice",
     "draw",
     "is_aircraft",
+    "keep_dice",
     "new_lanes",
     "plan_matchup",
     "record",
@@ -71,13 +81,26 @@ _NOTHING = 2 * MAX_LOSS_GROUPS
 
 _MAX_SLOTS = 2 * _N_TYPES
 
+_SUBMARINE = int(UnitType.SUBMARINE)
+_TRANSPORT = int(UnitType.TRANSPORT)
+_OTHER = int(HitClass.OTHER)
+_AIR = int(HitClass.AIR)
+_SUB = int(HitClass.SUB)
+N_CLASSES = len(HitClass)
+_UNIT = int(LossForm.UNIT)
+_HULL = int(LossForm.HULL)
+_DAMAGED = int(LossForm.DAMAGED)
+_SUBMERGED = int(LossForm.SUBMERGED)
+_SEA = int(RowField.SEA)
+
 # Columns of `Plan.slots`, one row per firing group.
-_SLOT_TYPE = 0
+SLOT_TYPE = 0
 _SLOT_FORM = 1
-_SLOT_ODDS = 2
-_SLOT_GROUP = 3
+SLOT_ODDS = 2
+SLOT_GROUP = 3
 _SLOT_DICE = 4
-_SLOT_FIELDS = 5
+SLOT_CLASS = 5
+_SLOT_FIELDS = 6
 
 # Forms of firing groups: how their dice follow from the counts.
 _PLAIN = 0
@@ -123,7 +146,10 @@ _LAND = Total.LAND
 _DEFENDERS = Total.DEFENDERS
 _AA_GUNS = Total.AA_GUNS
 _ATTACK_DICE = Total.ATTACK_DICE
-_N_TOTALS = 6
+SEA_TOTALS = 6
+"""First row of the totals at sea: `SIDE_TOTALS` rows a side, by `SeaTotal`."""
+SIDE_TOTALS = 9
+_N_TOTALS = SEA_TOTALS + 2 * SIDE_TOTALS
 
 
 class Ending:
@@ -140,8 +166,8 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    kind, start, cost : int64 (G,)
-        Unit type, units at the start and unit cost of each lane row.
+    kind, form, start, cost, armed : int64 (G,)
+        Unit type, `LossForm`, units at the start, unit cost and whether it has a value, of each lane row.
     groups : int64 (S, 2)
         First and past-the-last lane row of each side.
     first, second : int64 (S, T)
@@ -153,11 +179,15 @@ class Plan(NamedTuple):
         Antiaircraft dice by aircraft type.
     powerless : int64 (1,)
         1 when some unit in combat has no value, so that having units is not the same as having dice.
+    submerged : int64 (S,)
+        Lane row of a side's submerged submarines.
     """
 
     kind: npt.NDArray[np.int64]
+    form: npt.NDArray[np.int64]
     start: npt.NDArray[np.int64]
     cost: npt.NDArray[np.int64]
+    armed: npt.NDArray[np.int64]
     groups: npt.NDArray[np.int64]
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
@@ -165,6 +195,7 @@ class Plan(NamedTuple):
     n_slots: npt.NDArray[np.int64]
     aa_pools: npt.NDArray[np.int64]
     powerless: npt.NDArray[np.int64]
+    submerged: npt.NDArray[np.int64]
 
 
 class Lanes(NamedTuple):
@@ -178,12 +209,22 @@ class Lanes(NamedTuple):
         Cycle that each battle is in.
     alive : int32 (G + 1, L)
         Units of each lane row.
-    totals : int32 (6, L)
-        Sums by `Total`.
-    hits : int32 (S, L)
-        Hits by firing side.
-    dice, points : int32 (L,)
-        Dice of the current draw point; low-luck points of the current side.
+    totals : int32 (quantities, L)
+        Sums by `Total` and `SeaTotal`.
+    hits : int32 (S * classes, L)
+        Hits by firing side and `HitClass`: row ``side * N_CLASSES + class``.
+    dice : int32 (L,)
+        Dice of the current draw point.
+    points : int32 (classes, L)
+        Low-luck points of the current side by `HitClass`.
+    caps : int32 (3, L)
+        Scratch of loss taking: hits left for anything, for aircraft, for submarines.
+    struck : int32 (S, L)
+        1 where a side's submarines fired in step 2 of this cycle.
+    air_hits_subs : int32 (S, L)
+        1 where a side's aircraft can hit submarines in this cycle.
+    doomed : int32 (G + 1, L)
+        Units that still fire although they were lost in step 2 (GC-2.3:sub_first_strike).
     words : uint64 (L,)
         Random words of the current draw point.
     ending : int32 (L,)
@@ -205,6 +246,10 @@ class Lanes(NamedTuple):
     hits: npt.NDArray[np.int32]
     dice: npt.NDArray[np.int32]
     points: npt.NDArray[np.int32]
+    caps: npt.NDArray[np.int32]
+    struck: npt.NDArray[np.int32]
+    air_hits_subs: npt.NDArray[np.int32]
+    doomed: npt.NDArray[np.int32]
     words: npt.NDArray[np.uint64]
     ending: npt.NDArray[np.int32]
     going: npt.NDArray[np.int64]
@@ -224,9 +269,13 @@ def new_lanes():
         np.zeros(LANES, dtype=np.int64),
         np.zeros((_NOTHING + 1, LANES), dtype=np.int32),
         np.zeros((_N_TOTALS, LANES), dtype=np.int32),
+        np.zeros((2 * N_CLASSES, LANES), dtype=np.int32),
+        np.zeros(LANES, dtype=np.int32),
+        np.zeros((N_CLASSES, LANES), dtype=np.int32),
+        np.zeros((3, LANES), dtype=np.int32),
         np.zeros((2, LANES), dtype=np.int32),
-        np.zeros(LANES, dtype=np.int32),
-        np.zeros(LANES, dtype=np.int32),
+        np.zeros((2, LANES), dtype=np.int32),
+        np.zeros((_NOTHING + 1, LANES), dtype=np.int32),
         np.zeros(LANES, dtype=np.uint64),
         np.zeros(LANES, dtype=np.int32),
         np.zeros(LANES, dtype=np.int64),
@@ -261,14 +310,20 @@ def _plan_groups(battles, row, side, plan):
     while n < MAX_LOSS_GROUPS and battles.group_type[row, side, n] >= 0:
         t = battles.group_type[row, side, n]
         g = base + n
+        form = battles.group_form[row, side, n]
         plan.kind[g] = t
+        plan.form[g] = form
         plan.start[g] = battles.group_count[row, side, n]
         plan.cost[g] = battles.cost[row, t]
-        if plan.first[side, t] == _NOTHING:
-            plan.first[side, t] = g
-        else:
-            plan.second[side, t] = g
-        if t != AA_GUN and battles.odds_plain[row, side, t] < 0:
+        plan.armed[g] = 1 if battles.odds_plain[row, side, t] >= 0 else 0
+        if form == _SUBMERGED:
+            plan.submerged[side] = g
+        elif form == _UNIT or form == _HULL or form == _DAMAGED:
+            if plan.first[side, t] == _NOTHING:
+                plan.first[side, t] = g
+            else:
+                plan.second[side, t] = g
+        if t != AA_GUN and plan.armed[g] == 0:
             plan.powerless[0] = 1
         n += 1
     plan.groups[side, 0] = base
@@ -291,10 +346,13 @@ def _plan_slots(battles, row, side, plan):
             odds = battles.odds_plain[row, side, t] if form == _PLAIN else battles.odds_supported[row, side, t]
             if odds < 0 or (form == _SUPPORTED and not supportable):
                 continue
-            slots[side, n, _SLOT_TYPE] = t
+            slots[side, n, SLOT_TYPE] = t
             slots[side, n, _SLOT_FORM] = _UNSUPPORTED if form == _PLAIN and supportable else form
-            slots[side, n, _SLOT_ODDS] = odds
-            slots[side, n, _SLOT_GROUP] = t if form == _PLAIN else SUPPORTED_GROUP + t
+            slots[side, n, SLOT_CLASS] = _OTHER
+            if battles.rules[row, _SEA] != 0:
+                slots[side, n, SLOT_CLASS] = _AIR if is_aircraft(t) else (_SUB if t == _SUBMARINE else _OTHER)
+            slots[side, n, SLOT_ODDS] = odds
+            slots[side, n, SLOT_GROUP] = t if form == _PLAIN else SUPPORTED_GROUP + t
             slots[side, n, _SLOT_DICE] = battles.dice_per_unit[row, side, t]
             n += 1
     plan.n_slots[side] = n
@@ -326,6 +384,8 @@ def plan_matchup(battles, row):
         np.zeros(_NOTHING, dtype=np.int64),
         np.zeros(_NOTHING, dtype=np.int64),
         np.zeros(_NOTHING, dtype=np.int64),
+        np.zeros(_NOTHING, dtype=np.int64),
+        np.zeros(_NOTHING, dtype=np.int64),
         np.zeros((2, 2), dtype=np.int64),
         np.zeros((2, _N_TYPES), dtype=np.int64),
         np.zeros((2, _N_TYPES), dtype=np.int64),
@@ -333,6 +393,7 @@ def plan_matchup(battles, row):
         np.zeros(2, dtype=np.int64),
         np.zeros(_N_TYPES, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
+        np.full(2, _NOTHING, dtype=np.int64),
     )
     for side in range(2):
         _plan_groups(battles, row, side, plan)
@@ -357,7 +418,7 @@ def count_dice(alive, n, side, slot, per_artillery, first, second, dice):
         Output.
     """
     most = 0
-    t = slot[_SLOT_TYPE]
+    t = slot[SLOT_TYPE]
     form = slot[_SLOT_FORM]
     per_unit = slot[_SLOT_DICE]
     a = first[side, t]
@@ -397,20 +458,30 @@ def count_dice(alive, n, side, slot, per_artillery, first, second, dice):
 
 
 @kernel
-def draw(words, dice, start, stop, first_row, bounds, offset, guide, hits, side):
-    """Add the hits of one draw point to `hits` in lanes `start` to `stop` - 1."""
-    for i in range(start, stop):
-        hits[side, i] += draw_hits(words[i], first_row + dice[i], bounds, offset, guide)
+def keep_dice(dice, n, struck, side, wanted):
+    """Keep the submarines' dice only in lanes where ``struck[side]`` is `wanted`; returns the largest left."""
+    most = 0
+    for i in range(n):
+        dice[i] = dice[i] if struck[side, i] == wanted else 0
+        most = max(most, dice[i])
+    return most
 
 
 @kernel
-def remove(alive, first_group, last_group, start, stop, hits, side):
-    """Remove one unit per hit of `side` along the order of loss (GC-4.3.2, GC-4.4.2, GC-4.8.4)."""
+def draw(words, dice, start, stop, first_row, bounds, offset, guide, hits, hit_row):
+    """Add the hits of one draw point to row `hit_row` of `hits` in lanes `start` to `stop` - 1."""
+    for i in range(start, stop):
+        hits[hit_row, i] += draw_hits(words[i], first_row + dice[i], bounds, offset, guide)
+
+
+@kernel
+def remove(alive, first_group, last_group, start, stop, hits, hit_row):
+    """Remove one unit per hit along the order of loss on land (GC-4.3.2, GC-4.4.2, GC-4.8.4)."""
     for g in range(first_group, last_group):
         for i in range(start, stop):
-            lost = absorb(alive[g, i], hits[side, i])
+            lost = absorb(alive[g, i], hits[hit_row, i])
             alive[g, i] -= lost
-            hits[side, i] -= lost
+            hits[hit_row, i] -= lost
 
 
 @kernel

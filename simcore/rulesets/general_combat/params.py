@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from simcore.enums import Side
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import FrozenModel, parse_model, shown
-from simcore.rulesets.general_combat.encoding import LAND_UNITS, SHIPS, UNITS
+from simcore.rulesets.general_combat.encoding import AIRCRAFT, LAND_UNITS, SHIPS, UNITS, LossForm, SubmergePolicy
 from simcore.unittext import format_units, parse_units, unit_name
 
 __all__ = ["Edition", "GeneralCombatScenario", "Switches", "UnitStats", "builtin_editions", "parse_scenario"]
@@ -57,14 +57,16 @@ ALIASES = {
 # Orders in which units are lost unless a scenario says otherwise.
 _DEFAULT_ORDER = {
     Side.ATTACKER: (
-        "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "submarine", "destroyer", "fighter",
-        "tactical_bomber", "cruiser", "bomber", "carrier", "battleship", "transport",
+        "battleship:damage", "carrier:damage", "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "submarine",
+        "destroyer", "fighter", "tactical_bomber", "cruiser", "bomber", "carrier", "battleship", "transport",
     ),
     Side.DEFENDER: (
-        "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "bomber", "submarine", "destroyer", "carrier",
-        "cruiser", "fighter", "tactical_bomber", "battleship", "transport",
+        "battleship:damage", "carrier:damage", "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "bomber",
+        "submarine", "destroyer", "carrier", "cruiser", "fighter", "tactical_bomber", "battleship", "transport",
     ),
 }  # fmt: skip
+_DAMAGE = ":damage"
+_TWO_HIT_SHIPS = ("battleship", "carrier")
 
 
 class UnitStats(FrozenModel):
@@ -108,6 +110,8 @@ class Switches(FrozenModel):
     tech: Literal["none", "optional"] = "none"
     heavy_bombers: Literal["both_dice", "best_of_two"] = "both_dice"
     jet_fighters: Literal["attack", "defence"] = "attack"
+    submarine_strikes: Literal["simultaneous", "attacker_first"] = "simultaneous"
+    doomed_destroyer: Literal["counts", "does_not"] = "counts"
 
 
 class Edition(FrozenModel):
@@ -119,6 +123,14 @@ class Edition(FrozenModel):
     switches: Switches = Switches()
     units: dict[str, UnitStats]
     facilities: dict[str, int] = Field(default_factory=dict, description="Prices of facilities that never fight")
+
+    @field_validator("units")
+    @classmethod
+    def _two_hit_ships(cls, units: dict[str, UnitStats]) -> dict[str, UnitStats]:
+        for name, stats in units.items():
+            if stats.hits > 1 and name not in _TWO_HIT_SHIPS:
+                raise ScenarioError(f"only {' and '.join(_TWO_HIT_SHIPS)} may take two hits", field=f"{name}.hits")
+        return units
 
 
 class EditionSource(FrozenModel):
@@ -271,7 +283,12 @@ def _read_loss_order(value: object) -> object:
         )
     order = []
     for entry in value:
-        name = unit_name(entry, UNITS, ALIASES)
+        damage = isinstance(entry, str) and entry.strip().lower().endswith(_DAMAGE)
+        name = unit_name(entry.strip()[: -len(_DAMAGE)] if damage else entry, UNITS, ALIASES)
+        if damage:
+            if name not in _TWO_HIT_SHIPS:
+                raise ScenarioError(f'{shown(entry)}: only {" and ".join(_TWO_HIT_SHIPS)} can be damaged')
+            name += _DAMAGE
         if name == "industrial_complex":
             raise ScenarioError("industrial_complex is never a casualty and cannot stand in an order of loss")
         if name in order:
@@ -290,6 +307,7 @@ class RetreatPolicy(FrozenModel):
     after_cycles: int = Field(default=0, ge=0, le=MAX_CYCLES, description="Retreat once this many cycles are fought")
     when_units_at_most: int = Field(default=0, ge=0, le=20_000, description="Retreat with this many units or fewer")
     when_only_aircraft: bool = Field(default=False, description="Retreat when only aircraft are left")
+    when_transports_only: bool = Field(default=True, description="Retreat when only transports are left (GC-4.6.6)")
 
     @model_validator(mode="before")
     @classmethod
@@ -305,12 +323,41 @@ class RetreatPolicy(FrozenModel):
         return data
 
 
+class Outnumbered(FrozenModel):
+    """Submerge when so many enemies that can hit submarines face each own one."""
+
+    outnumbered: float = Field(gt=0, le=1_000, description="Enemy units per own submarine, to three decimals")
+
+
+def _read_submerge(value: object) -> object:
+    if isinstance(value, str) and value not in _SUBMERGE_POLICIES:
+        raise ScenarioError(
+            f'must be "never", "always", "facing_aircraft" or {{ outnumbered = 1.5 }}, got {shown(value)}'
+            + suggestion(value, _SUBMERGE_POLICIES)
+        )
+    return value
+
+
+_SUBMERGE_POLICIES = ("never", "always", "facing_aircraft")
+Submerge = Annotated[Literal["never", "always", "facing_aircraft"] | Outnumbered, BeforeValidator(_read_submerge)]
+
+
+class LossGroup(NamedTuple):
+    """One row of a side: units in order of loss, or ships in another state."""
+
+    unit: str
+    count: int
+    form: LossForm = LossForm.UNIT
+
+
 class DefenderSide(FrozenModel):
     """The defending stack."""
 
     units: Units = Field(default_factory=dict, description='Units as text ("10 infantry, 5 tank") or table')
     loss_order: LossOrder = Field(default="default", description="Order in which units are lost, or a named policy")
     technologies: list[TechnologyName] = Field(default_factory=list, description="Technologies of this side")
+    damaged: Units = Field(default_factory=dict, description="Of the units, two-hit ships that are hit already")
+    submerge: Submerge = Field(default="never", description="When submarines submerge instead of firing")
 
 
 class AttackerSide(DefenderSide):
@@ -357,7 +404,7 @@ class GeneralCombatScenario(FrozenModel):
         default_factory=dict, description='Single values of the edition changed, as in {"tank.cost" = 5}'
     )
     switches: dict[str, Any] = Field(default_factory=dict, description="Switches of the edition overridden")
-    terrain: Literal["land"] = Field(default="land", description="Kind of battle; this version has land battles")
+    terrain: Literal["land", "sea"] = Field(default="land", description="Kind of battle")
     cycle_limit: int = Field(default=0, ge=0, le=MAX_CYCLES, description="Stop after this many cycles; 0 = to the end")
     low_luck: Literal["none", "combat", "aa", "both"] = Field(
         default="none", description="Where low luck replaces dice"
@@ -379,8 +426,11 @@ class GeneralCombatScenario(FrozenModel):
                         f'unit "{unit}" does not exist in edition "{self.edition}"; it has: {allowed}',
                         field=f"{name}.units",
                     )
-                if unit in SHIPS:
-                    raise ScenarioError(f"{unit} cannot take part in a land battle", field=f"{name}.units")
+                if (unit in SHIPS) != (self.terrain == "sea") and unit not in AIRCRAFT:
+                    raise ScenarioError(f"{unit} cannot take part in a {self.terrain} battle", field=f"{name}.units")
+            self._check_damage(side, f"{name}.damaged")
+            if self.terrain == "land" and self._side(side).submerge != "never":
+                raise ScenarioError("submarines take no part in a land battle (3.3)", field=f"{name}.submerge")
             technologies = self._side(side).technologies
             if technologies and self.rules.switches.tech == "none":
                 raise ScenarioError(
@@ -393,6 +443,14 @@ class GeneralCombatScenario(FrozenModel):
         if not self.counts(Side.ATTACKER) and not self.counts(Side.DEFENDER):
             raise ScenarioError("both sides are empty; at least one unit is needed", field="attacker.units")
         return self
+
+    def _check_damage(self, side: Side, field: str) -> None:
+        counts = self.counts(side)
+        for unit, count in self._side(side).damaged.items():
+            if unit not in self.rules.units or self.rules.units[unit].hits == 1:
+                raise ScenarioError(f'{unit} takes one hit in edition "{self.edition}" and cannot be damaged', field=field)
+            if count > counts.get(unit, 0):
+                raise ScenarioError(f"{count} damaged {unit}, but the side has {counts.get(unit, 0)}", field=field)
 
     def _side(self, side: Side) -> DefenderSide:
         return self.attacker if side == Side.ATTACKER else self.defender
@@ -411,13 +469,14 @@ class GeneralCombatScenario(FrozenModel):
         data = self.model_dump(exclude={"edition_file", "editions", "edition_changes", "switches", "rules"})
         for side in Side:
             data[side.name.lower()]["units"] = self.counts(side)
+            data[side.name.lower()]["damaged"] = {unit: n for unit, n in self._side(side).damaged.items() if n}
             data[side.name.lower()]["technologies"] = sorted(data[side.name.lower()]["technologies"])
         data["rules"] = self.rules.model_dump(exclude={"name", "title"})
         return data
 
     def cost(self, side: int) -> int:
         """Return the cost of the units that can be lost: captured guns and complexes do not count."""
-        return sum(count * self.rules.units[unit].cost for unit, count in self.loss_groups(Side(side)))
+        return sum(group.count * self.rules.units[group.unit].cost for group in self.loss_groups(Side(side)))
 
     def _has(self, side: Side, technology: TechnologyName) -> bool:
         return technology in self._side(side).technologies
@@ -427,6 +486,8 @@ class GeneralCombatScenario(FrozenModel):
         stats = self.rules.units[unit]
         value = stats.attack if side == Side.ATTACKER else stats.defence
         jets = "attack" if side == Side.ATTACKER else "defence"
+        if unit == "submarine" and side == Side.ATTACKER and self._has(side, "super_submarines"):
+            value += 1
         if unit == "fighter" and self._has(side, "jet_fighters") and self.rules.switches.jet_fighters == jets:
             value += 1
         return min(value, self.rules.dice_sides)
@@ -462,36 +523,71 @@ class GeneralCombatScenario(FrozenModel):
         """Infantry that one artillery supports: 1, or 2 with advanced artillery (GC-4.3.3, GC-7)."""
         return 2 if self._has(Side.ATTACKER, "advanced_artillery") else 1
 
-    def loss_groups(self, side: Side) -> list[tuple[str, int]]:
-        """Return (unit, count) in the order in which the owner loses them (GC-4.8.6, GC-4.8.7)."""
+    def submerge_policy(self, side: Side) -> tuple[SubmergePolicy, int]:
+        """Return a side's policy and, for `outnumbered`, the enemies per thousand own submarines."""
+        policy = self._side(side).submerge
+        if isinstance(policy, Outnumbered):
+            return SubmergePolicy.OUTNUMBERED, round(1_000 * policy.outnumbered)
+        return SubmergePolicy[policy.upper()], 0
+
+    def _loss_order(self, side: Side) -> list[str]:
+        """Return every possible entry in a side's order of loss (GC-4.8.5, GC-4.8.6)."""
         policy = self._side(side).loss_order
         order = list(_DEFAULT_ORDER[side])
+        damage = [entry for entry in order if entry.endswith(_DAMAGE)]
+        units = [entry for entry in order if not entry.endswith(_DAMAGE)]
         if isinstance(policy, list):
-            order = [*policy, *(unit for unit in order if unit not in policy)]
+            # Damage costs nothing, so it comes first unless the list says otherwise.
+            order = [*(d for d in damage if d not in policy), *policy, *(u for u in units if u not in policy)]
         elif policy != "default":
-            known = [unit for unit in order if unit in self.rules.units]
+            known = [unit for unit in units if unit in self.rules.units]
             cost = {unit: self.rules.units[unit].cost for unit in known}
             value = {unit: self.value(side, unit) for unit in known}
             first, second = (cost, value) if policy == "cheapest" else (value, cost)
-            order = sorted(known, key=lambda unit: (first[unit], second[unit]))
+            order = [*damage, *sorted(known, key=lambda unit: (first[unit], second[unit]))]
+        if self.rules.switches.tt_last:
+            order = [*(entry for entry in order if entry != "transport"), "transport"]
+        return order
+
+    def loss_groups(self, side: Side) -> list[LossGroup]:
+        """Return a side's rows: units in the order in which the owner loses them, then ships in other states."""
         counts = self.counts(side)
+        counts.pop("industrial_complex", None)
         if self.rules.switches.aa_fate == "captured":
             counts.pop("aa_gun", None)
-        groups = [(unit, counts[unit]) for unit in order if unit in counts]
-        return _kept_last(groups, self.attacker.keep_land) if side == Side.ATTACKER else groups
+        damaged = self._side(side).damaged
+        groups: list[LossGroup] = []
+        two_hit = [unit for unit in counts if self.rules.units[unit].hits > 1]
+        for entry in self._loss_order(side):
+            unit = entry.removesuffix(_DAMAGE)
+            if unit not in counts:
+                continue
+            if unit not in two_hit:
+                if entry == unit:
+                    groups.append(LossGroup(unit, counts[unit]))
+            elif entry == unit:
+                groups.append(LossGroup(unit, counts[unit] - damaged.get(unit, 0), LossForm.HULL))
+            else:
+                groups.append(LossGroup(unit, 0, LossForm.DAMAGE))
+        if side == Side.ATTACKER:
+            groups = _kept_last(groups, self.attacker.keep_land)
+        groups += [LossGroup(unit, damaged.get(unit, 0), LossForm.DAMAGED) for unit in two_hit]
+        if "submarine" in counts:
+            groups.append(LossGroup("submarine", 0, LossForm.SUBMERGED))
+        return groups
 
 
-def _kept_last(groups: list[tuple[str, int]], keep: int) -> list[tuple[str, int]]:
+def _kept_last(groups: list[LossGroup], keep: int) -> list[LossGroup]:
     """Move the last `keep` land units of an order behind everything else."""
-    front: list[tuple[str, int]] = []
-    kept: list[tuple[str, int]] = []
-    for unit, count in reversed(groups):
-        moved = min(count, keep) if unit in LAND_UNITS else 0
+    front: list[LossGroup] = []
+    kept: list[LossGroup] = []
+    for group in reversed(groups):
+        moved = min(group.count, keep) if group.unit in LAND_UNITS else 0
         keep -= moved
         if moved:
-            kept.insert(0, (unit, moved))
-        if count > moved:
-            front.insert(0, (unit, count - moved))
+            kept.insert(0, LossGroup(group.unit, moved))
+        if not moved or group.count > moved:
+            front.insert(0, group._replace(count=group.count - moved))
     return front + kept
 
 

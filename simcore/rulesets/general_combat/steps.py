@@ -7,9 +7,16 @@ the script driver to one battle with given dice. Clause ids are those of RULES.m
 from __future__ import annotations
 
 from simcore.core.jit import kernel
-from simcore.rulesets.general_combat.encoding import Outcome
+from simcore.rulesets.general_combat.encoding import Outcome, SubmergePolicy
 
 __all__ = [
+    "acts_in_step_2",
+    "can_fire",
+    "conclude_sea",
+    "damage_first",
+    "hull_losses",
+    "sweeps_transports",
+    "wants_submerge",
     "aa_dice_total",
     "absorb",
     "conclude",
@@ -27,6 +34,9 @@ _ATTACKER_CLEARS = int(Outcome.ATTACKER_CLEARS)
 _BOTH_DESTROYED = int(Outcome.BOTH_DESTROYED)
 _DEFENDER_WINS = int(Outcome.DEFENDER_WINS)
 _STAND_OFF = int(Outcome.STAND_OFF)
+_ALWAYS = int(SubmergePolicy.ALWAYS)
+_FACING_AIRCRAFT = int(SubmergePolicy.FACING_AIRCRAFT)
+_OUTNUMBERED = int(SubmergePolicy.OUTNUMBERED)
 
 
 @kernel
@@ -123,3 +133,86 @@ def conclude(cycle, attackers, attacking_land, defenders, aa_guns):
     if defenders > 0 or aa_guns > 0 or cycle == 0:
         return _DEFENDER_WINS
     return _BOTH_DESTROYED
+
+
+@kernel
+def acts_in_step_2(submarines, enemy_destroyers, always):
+    """Whether a side's submarines act in step 2 of this cycle (GC-4.2.1, GC-2.3:sub_first_strike)."""
+    return (submarines > 0) & ((enemy_destroyers == 0) | (always != 0))
+
+
+@kernel
+def wants_submerge(policy, per_thousand, submarines, enemy_aircraft, enemy_fighting_ships, enemy_hunters):
+    """Whether the owner's policy submerges the submarines that may (GC-4.2.2).
+
+    Parameters
+    ----------
+    policy : int64
+        A value of `SubmergePolicy`.
+    per_thousand : int64
+        For OUTNUMBERED: enemies per thousand own submarines.
+    submarines, enemy_aircraft, enemy_fighting_ships, enemy_hunters : int64
+        Own submarines; enemy aircraft, enemy ships but transports, enemy units that can hit submarines.
+    """
+    return (
+        (policy == _ALWAYS)
+        | ((policy == _FACING_AIRCRAFT) & (enemy_aircraft > 0) & (enemy_fighting_ships == 0))
+        | ((policy == _OUTNUMBERED) & (1_000 * enemy_hunters >= per_thousand * submarines))
+    )
+
+
+@kernel
+def damage_first(whole, hits):
+    """First hits that undamaged two-hit ships take: nothing is lost (GC-4.2.5, GC-4.8.6)."""
+    return min(whole, hits)
+
+
+@kernel
+def hull_losses(whole, damaged, hits):
+    """Two-hit ships that are lost when `hits` reach them: damaged ones first, then two hits for each other.
+
+    Returns
+    -------
+    sunk_damaged, sunk_whole, newly_damaged : int64
+        Ships lost of either kind, and ships damaged by an odd last hit.
+    """
+    sunk_damaged = min(damaged, hits)
+    rest = hits - sunk_damaged
+    return sunk_damaged, rest // 2, rest % 2
+
+
+@kernel
+def can_fire(armed_ships, armed_submarines, armed_aircraft, aircraft, submarines, ships, transports, hits_submarines):
+    """Whether a side has a unit with a value and a legal target among the enemies that follow (GC-4.6.3, GC-4.8.1)."""
+    surface = ships + transports
+    return (
+        ((armed_ships > 0) & (aircraft + submarines + surface > 0))
+        | ((armed_submarines > 0) & (submarines + surface > 0))
+        | ((armed_aircraft > 0) & ((aircraft + surface > 0) | ((submarines > 0) & hits_submarines)))
+    )
+
+
+@kernel
+def sweeps_transports(attackers, attacking_aircraft, armed, aircraft, submarines, ships, transports):
+    """Whether the defending transports are defenceless and destroyed without dice (GC-4.5.2, GC-4.5.3, GC-8.2).
+
+    `attackers`, `attacking_aircraft` and `armed` are the attacker's units on the board, his aircraft among
+    them and his units with an attack value; the rest are the defender's units on the board.
+    """
+    alone = aircraft + submarines + ships == 0
+    beside_submarines = (aircraft + ships == 0) & (submarines > 0) & (attackers == attacking_aircraft)
+    return (transports > 0) & (armed > 0) & (alone | beside_submarines)
+
+
+@kernel
+def conclude_sea(attackers, defenders, submerged):
+    """Outcome of a sea battle that ended under condition A (GC-4.6.2, GC-4.6.4, GC-4.6.5).
+
+    `attackers` and `defenders` are units on the board, lone transports included; `submerged` counts the
+    submarines of both sides that left it.
+    """
+    if attackers > 0:
+        return _STAND_OFF if defenders > 0 else _ATTACKER_WINS
+    if defenders > 0:
+        return _DEFENDER_WINS
+    return _STAND_OFF if submerged > 0 else _BOTH_DESTROYED

@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcore.core.jit import kernel
+from simcore.rulesets.general_combat.encoding import LossForm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,8 @@ class Event(IntEnum):
     LOSS = 2
     SWEEP = 3
     END = 4
+    SUBMERGE = 5
+    DAMAGE = 6
 
 
 class EventField(IntEnum):
@@ -46,6 +49,9 @@ POOLED = -2
 """In place of hits: the group's points went into the side's low-luck pool."""
 
 _LOSS = int(Event.LOSS)
+_DAMAGE = int(Event.DAMAGE)
+_UNIT = int(LossForm.UNIT)
+_HULL = int(LossForm.HULL)
 
 
 class Records(NamedTuple):
@@ -85,9 +91,18 @@ def emit(trace, kind, cycle, step, side, group, dice, odds, hits, sure):
 
 
 @kernel
-def trace_losses(trace, kind, alive, before, groups, side, cycle, step):
-    """Record what lane 0 lost since `before` was taken; `groups` are the first and past-the-last lane rows."""
-    for g in range(groups[0], groups[1]):
-        if before[g] > alive[g, 0]:
-            emit(trace, _LOSS, cycle, step, side, kind[g], before[g] - alive[g, 0], 0, 0, 0)
+def trace_losses(trace, plan, alive, before, side, cycle, step):
+    """Record what a side lost in lane 0, and which of its ships were damaged, since `before` was taken."""
+    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+        kind = plan.kind[g]
+        if plan.form[g] == _UNIT and before[g] > alive[g, 0]:
+            emit(trace, _LOSS, cycle, step, side, kind, before[g] - alive[g, 0], 0, 0, 0)
+        elif plan.form[g] == _HULL:
+            d = plan.second[side, kind]
+            lost = before[g] + before[d] - alive[g, 0] - alive[d, 0]
+            if alive[d, 0] > before[d]:
+                emit(trace, _DAMAGE, cycle, step, side, kind, alive[d, 0] - before[d], 0, 0, 0)
+            if lost > 0:
+                emit(trace, _LOSS, cycle, step, side, kind, lost, 0, 0, 0)
+    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         before[g] = alive[g, 0]
