@@ -435,8 +435,7 @@ def simulate(
     battles = _whole(battles, "battles", 1, MAX_BATTLES)
     first = _whole(first, "first", 0, 2**62)
     for row, problem in check_size(encoded, battles).items():
-        where = f"scenarios[{row}].battles" if len(encoded) > 1 else "battles"
-        raise problem.at(field=where)
+        raise problem.at(field=f"scenarios[{row}].battles" if len(encoded) > 1 else "battles")
     if not keep_battles:
         segments = np.array([[row, first, battles] for row in range(len(encoded))], dtype=np.int64)
         return Simulation(
