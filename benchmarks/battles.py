@@ -28,6 +28,10 @@ BATTLES = {
         "8 infantry, 4 artillery, 3 tank, 3 fighter, 1 bomber",
         "9 infantry, 2 artillery, 2 tank, 2 fighter, 1 aa_gun",
     ),
+    "8 sub 6 dd 3 cru 3 cv 6 ftr 2 bmb 2 bb v 6 sub 6 dd 4 tt 2 cru 3 cv 6 ftr 2 bb": (
+        "8 submarine, 6 destroyer, 3 cruiser, 3 carrier, 6 fighter, 2 bomber, 2 battleship",
+        "6 submarine, 6 destroyer, 4 transport, 2 cruiser, 3 carrier, 6 fighter, 2 battleship",
+    ),
 }
 ALL_RULES = {
     "territory": {"value": 3},
@@ -41,6 +45,8 @@ LANES = 1_024
 def scenario(name: str) -> dict[str, Any]:
     """Return the scenario of a named battle, with all land rules on."""
     attacker, defender = BATTLES[name]
+    if "submarine" in attacker:
+        return {"terrain": "sea", "attacker": {"units": attacker}, "defender": {"units": defender}}
     return {
         **ALL_RULES,
         "attacker": {**ALL_RULES["attacker"], "units": attacker},

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simcore.core.rng import derive_key, draw_tag, fill_words, philox4x32
-from simcore.rulesets.general_combat.encoding import AIRCRAFT_GROUP, REMAINDER_GROUP, SUPPORTED_GROUP, UnitType
+from simcore.rulesets.general_combat.encoding import AIRCRAFT_GROUP, REMAINDER_GROUPS, SUPPORTED_GROUP, UnitType
 
 # Known-answer vectors published with the algorithm's reference implementation: counter, key, output.
 KNOWN_ANSWERS = [
@@ -53,13 +53,13 @@ def test_the_vector_loop_gives_the_words_of_the_plain_function() -> None:
 
 def test_draw_addresses_are_disjoint() -> None:
     groups = [*range(len(UnitType)), *(SUPPORTED_GROUP + t for t in range(len(UnitType)))]
-    groups += [REMAINDER_GROUP, AIRCRAFT_GROUP]
+    groups += [*REMAINDER_GROUPS, AIRCRAFT_GROUP]
     assert len(set(groups)) == len(groups)
     assert max(groups) < 64
     tags = {
         int(draw_tag(cycle, step, side, group))
         for cycle in (0, 1, 2, 2**20 - 1)
-        for step in (0, 3, 4, 31)
+        for step in (0, 2, 3, 4)
         for side in (0, 1)
         for group in groups
     }

@@ -198,7 +198,9 @@ class Accumulator(IntEnum):
     CAPTURED_VALUE = 17
     CAPTURED_GUNS = 18
     CAPTURED_COMPLEXES = 19
-    SURVIVORS = 20
+    SUBMERGED = 20
+    """One column a side; submerged submarines are survivors too."""
+    SURVIVORS = 22
 
 
 ACCUMULATORS = (
@@ -216,6 +218,8 @@ ACCUMULATORS = (
     "captured.value",
     "captured.guns",
     "captured.complexes",
+    "submerged.attacker",
+    "submerged.defender",
     *(
         f"survivors.{outcome}.{side}.{unit}"
         for outcome in OUTCOMES
@@ -294,7 +298,7 @@ def _fill_side(battles: Battles, row: int, side: Side, scenario: GeneralCombatSc
     for i, group in enumerate(scenario.loss_groups(side)):
         battles.group_type[row, side, i] = UnitType[group.unit.upper()]
         battles.group_form[row, side, i] = group.form
-        battles.group_count[row, side, i] = group.count
+        battles.group_count[row, side, i] = group.size
     for unit, count in scenario.counts(side).items():
         t = UnitType[unit.upper()]
         battles.counts[row, side, t] = count

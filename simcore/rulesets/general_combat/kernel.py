@@ -279,15 +279,13 @@ def _submerge_both(rules, plan, lanes, n, step, trace):
     for side in range(2):
         allow_air_hits(rules, side, lanes.totals, n, lanes.air_hits_subs)
     for side in range(2):
-        submerge(
-            rules, plan, side, lanes.totals, n, lanes.alive, lanes.air_hits_subs, lanes.cycles, step, lanes.before, trace
-        )
+        submerge(rules, plan, side, lanes, n, step, trace)
     count_board(plan, lanes.alive, n, lanes.totals)
 
 
 @kernel
 def _find_endings_at_sea(rules, plan, lanes, n, trace):
-    """The sweep of step 5, submerging where it comes last, and step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
+    """Make the sweep of step 5, submerge where it comes last, and step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
     count_board(plan, lanes.alive, n, lanes.totals)
     sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
     if rules[_SUBMERGE_AT_END] != 0:
@@ -360,7 +358,7 @@ def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, tra
 
 @kernel
 def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trace, script):
-    """Steps 2, 3 and 4: one side's units fire; returns a `Status`.
+    """Let one side's units fire in step 2, 3 or 4; returns a `Status`.
 
     In step 2 only the submarines that act then, in steps 3 and 4 all others. Draws one draw point per firing
     group; under low luck one per hit class, at `REMAINDER_GROUPS`.
@@ -585,7 +583,9 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
             status[s] = code
             where[s] = np.int64(lanes.numbers[0])
             return
-    tally_captures(count, rules[_TERRITORY_VALUE], rules[_CAPTURABLE_GUNS], rules[_CAPTURABLE_COMPLEXES], acc)
+    tally_captures(
+        count, not at_sea, rules[_TERRITORY_VALUE], rules[_CAPTURABLE_GUNS], rules[_CAPTURABLE_COMPLEXES], acc
+    )
     for k in range(len(acc)):
         tallies[s, k] = acc[k]
     status[s] = _OK

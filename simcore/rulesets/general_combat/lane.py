@@ -128,6 +128,7 @@ _A_CAPTURED_VALUE = int(Accumulator.CAPTURED_VALUE)
 _A_CAPTURED_GUNS = int(Accumulator.CAPTURED_GUNS)
 _A_CAPTURED_COMPLEXES = int(Accumulator.CAPTURED_COMPLEXES)
 _A_SURVIVORS = int(Accumulator.SURVIVORS)
+_A_SUBMERGED = int(Accumulator.SUBMERGED)
 
 
 class Total:
@@ -574,6 +575,12 @@ def tally(plan, lanes, n, acc):
                 lost[side, i] += (start - left[g, i]) * cost
             for i in range(n):
                 acc[column + outcomes[i] * 2 * _N_TYPES] += left[g, i]
+        below = plan.submerged[side]
+        if below != _NOTHING:
+            submerged = np.int64(0)
+            for i in range(n):
+                submerged += left[below, i]
+            acc[_A_SUBMERGED + side] += submerged
     total = np.int64(0)
     total_sq = np.int64(0)
     for i in range(n):
@@ -604,9 +611,9 @@ def tally(plan, lanes, n, acc):
 
 
 @kernel
-def tally_captures(battles_fought, value, guns, complexes, acc):
-    """Complete the accumulators of a segment: what each capture brings (GC-4.7.1, GC-4.7.3, GC-4.7.4)."""
-    captures = acc[_A_OUTCOMES + _WINS]
+def tally_captures(battles_fought, on_land, value, guns, complexes, acc):
+    """Complete the accumulators of a segment: what each capture brings (GC-4.7.1 to GC-4.7.4)."""
+    captures = acc[_A_OUTCOMES + _WINS] if on_land else 0
     acc[_A_BATTLES] = battles_fought
     acc[_A_CAPTURED] = captures
     acc[_A_CAPTURED_VALUE] = captures * value

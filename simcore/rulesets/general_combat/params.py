@@ -287,7 +287,7 @@ def _read_loss_order(value: object) -> object:
         name = unit_name(entry.strip()[: -len(_DAMAGE)] if damage else entry, UNITS, ALIASES)
         if damage:
             if name not in _TWO_HIT_SHIPS:
-                raise ScenarioError(f'{shown(entry)}: only {" and ".join(_TWO_HIT_SHIPS)} can be damaged')
+                raise ScenarioError(f"{shown(entry)}: only {' and '.join(_TWO_HIT_SHIPS)} can be damaged")
             name += _DAMAGE
         if name == "industrial_complex":
             raise ScenarioError("industrial_complex is never a casualty and cannot stand in an order of loss")
@@ -346,7 +346,7 @@ class LossGroup(NamedTuple):
     """One row of a side: units in order of loss, or ships in another state."""
 
     unit: str
-    count: int
+    size: int
     form: LossForm = LossForm.UNIT
 
 
@@ -448,7 +448,9 @@ class GeneralCombatScenario(FrozenModel):
         counts = self.counts(side)
         for unit, count in self._side(side).damaged.items():
             if unit not in self.rules.units or self.rules.units[unit].hits == 1:
-                raise ScenarioError(f'{unit} takes one hit in edition "{self.edition}" and cannot be damaged', field=field)
+                raise ScenarioError(
+                    f'{unit} takes one hit in edition "{self.edition}" and cannot be damaged', field=field
+                )
             if count > counts.get(unit, 0):
                 raise ScenarioError(f"{count} damaged {unit}, but the side has {counts.get(unit, 0)}", field=field)
 
@@ -476,7 +478,7 @@ class GeneralCombatScenario(FrozenModel):
 
     def cost(self, side: int) -> int:
         """Return the cost of the units that can be lost: captured guns and complexes do not count."""
-        return sum(group.count * self.rules.units[group.unit].cost for group in self.loss_groups(Side(side)))
+        return sum(group.size * self.rules.units[group.unit].cost for group in self.loss_groups(Side(side)))
 
     def _has(self, side: Side, technology: TechnologyName) -> bool:
         return technology in self._side(side).technologies
@@ -582,12 +584,12 @@ def _kept_last(groups: list[LossGroup], keep: int) -> list[LossGroup]:
     front: list[LossGroup] = []
     kept: list[LossGroup] = []
     for group in reversed(groups):
-        moved = min(group.count, keep) if group.unit in LAND_UNITS else 0
+        moved = min(group.size, keep) if group.unit in LAND_UNITS else 0
         keep -= moved
         if moved:
             kept.insert(0, LossGroup(group.unit, moved))
-        if not moved or group.count > moved:
-            front.insert(0, group._replace(count=group.count - moved))
+        if not moved or group.size > moved:
+            front.insert(0, group._replace(size=group.size - moved))
     return front + kept
 
 

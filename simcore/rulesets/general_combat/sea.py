@@ -156,12 +156,17 @@ def note_strikes(rules, side, totals, n, struck):
 
 
 @kernel
-def submerge(rules, plan, side, totals, n, alive, air_hits_subs, cycles, step, before, trace):
+def submerge(rules, plan, side, lanes, n, step, trace):
     """Submerge a side's submarines where its policy says so and no enemy destroyer is left (GC-4.2.2, GC-4.2.3).
 
-    `totals` are those of the board before either side submerges, `air_hits_subs` says where the enemy's
-    aircraft can hit submarines.
+    ``lanes.totals`` are those of the board before either side submerges, ``lanes.air_hits_subs`` says where
+    the enemy's aircraft can hit submarines. Never before the first cycle.
     """
+    totals = lanes.totals
+    alive = lanes.alive
+    cycles = lanes.cycles
+    air_hits_subs = lanes.air_hits_subs
+    before = lanes.before
     policy = rules[_SUBMERGE[side]]
     below = plan.submerged[side]
     if policy == 0 or plan.first[side, _SUBMARINE] == below:  # no submarine: both rows are the empty one
@@ -225,7 +230,7 @@ def take_losses(plan, side, n, alive, hits, air_hits_subs, caps):
             damaged = plan.second[side, t]
             for i in range(n):
                 taken = min(caps[0, i], alive[damaged, i] + 2 * alive[g, i])
-                sunk_damaged, sunk_whole, newly = hull_losses(alive[g, i], alive[damaged, i], taken)
+                sunk_damaged, sunk_whole, newly = hull_losses(alive[damaged, i], taken)
                 alive[g, i] -= sunk_whole + newly
                 alive[damaged, i] += newly - sunk_damaged
                 caps[0, i] -= taken

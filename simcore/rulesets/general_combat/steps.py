@@ -10,23 +10,23 @@ from simcore.core.jit import kernel
 from simcore.rulesets.general_combat.encoding import Outcome, SubmergePolicy
 
 __all__ = [
-    "acts_in_step_2",
-    "can_fire",
-    "conclude_sea",
-    "damage_first",
-    "hull_losses",
-    "sweeps_transports",
-    "wants_submerge",
     "aa_dice_total",
     "absorb",
+    "acts_in_step_2",
+    "can_fire",
     "conclude",
+    "conclude_sea",
     "condition_a",
+    "damage_first",
+    "hull_losses",
     "may_retreat",
     "paired_tactical_bombers",
     "supported_infantry",
     "supported_mech_infantry",
+    "sweeps_transports",
     "swept_aa_guns",
     "wants_retreat",
+    "wants_submerge",
 ]
 
 _ATTACKER_WINS = int(Outcome.ATTACKER_WINS)
@@ -168,7 +168,7 @@ def damage_first(whole, hits):
 
 
 @kernel
-def hull_losses(whole, damaged, hits):
+def hull_losses(damaged, hits):
     """Two-hit ships that are lost when `hits` reach them: damaged ones first, then two hits for each other.
 
     Returns

@@ -14,7 +14,7 @@ from simcore.rulesets.general_combat.encoding import (
     ACCUMULATORS,
     AIRCRAFT_GROUP,
     OUTCOMES,
-    REMAINDER_GROUP,
+    REMAINDER_GROUPS,
     SUPPORTED_GROUP,
     UNITS,
     Battles,
@@ -39,6 +39,8 @@ _SINGULARS = {
     "tactical_bomber": "tactical bomber",
 }
 
+_POOLS = ("low luck of ships", "low luck of aircraft", "low luck of submarines")
+
 _ENDINGS = {
     Outcome.ATTACKER_WINS: ("the attacker wins", "a land unit is left and takes the territory"),
     Outcome.ATTACKER_CLEARS: ("the attacker wins", "aircraft alone take no territory"),
@@ -47,6 +49,14 @@ _ENDINGS = {
     Outcome.ATTACKER_RETREATS: ("the attacker retreats", "the territory stays with the defender"),
     Outcome.STAND_OFF: ("a stand-off", "neither side can hit the other, both stay"),
     Outcome.UNFINISHED: ("the cycle limit is reached", "the battle is unfinished"),
+}
+_SEA_ENDINGS = {
+    Outcome.ATTACKER_WINS: ("the attacker wins", "no enemy is left to fight", "4.6.2"),
+    Outcome.BOTH_DESTROYED: ("both sides are destroyed", "the sea zone is empty", "8.16"),
+    Outcome.DEFENDER_WINS: ("the defender wins", "no attacker is left", "4.6.2"),
+    Outcome.ATTACKER_RETREATS: ("the attacker retreats", "the defender keeps the sea zone", "4.6.7"),
+    Outcome.STAND_OFF: ("a stand-off", "neither side can hit the other, both stay", "4.6.4"),
+    Outcome.UNFINISHED: ("the cycle limit is reached", "the battle is unfinished", ""),
 }
 _CLAUSES = {
     Outcome.ATTACKER_WINS: "4.7.1",
@@ -148,8 +158,8 @@ class _Narrator:
     def _draw(self, event: npt.NDArray[np.int32]) -> None:
         step, side, group, dice, odds, hits, sure = (int(event[i]) for i in range(EventField.STEP, len(EventField)))
         name = Side(side).name.lower()
-        if group == REMAINDER_GROUP:
-            what = "low luck"
+        if group in REMAINDER_GROUPS:
+            what = _POOLS[REMAINDER_GROUPS.index(group)] if self.scenario.terrain == "sea" else "low luck"
         elif group == AIRCRAFT_GROUP:
             what = "AA at any aircraft"
         elif step == DrawStep.AA_FIRE:
@@ -159,12 +169,16 @@ class _Narrator:
         else:
             dice_per_unit = self.scenario.fire(Side(side), UNITS[group]).dice
             what = _counted(dice // dice_per_unit, UNITS[group])
+            if step == DrawStep.STRIKE:
+                what += " by surprise"
         if hits == POOLED:  # the die comes with the remainder
             self.lines.append(f"  {name}: {what} at {self._value(odds)} add their points")
             return
         count = f"{dice} {'die' if dice == 1 else 'dice'}"
         alone = (
-            group not in {REMAINDER_GROUP, AIRCRAFT_GROUP} and step != DrawStep.AA_FIRE and what.startswith(f"{dice} ")
+            group not in {*REMAINDER_GROUPS, AIRCRAFT_GROUP}
+            and step != DrawStep.AA_FIRE
+            and what.startswith(f"{dice} ")
         )
         number = f"at {self._value(odds)}" if alone else f"{count} at {self._value(odds)}"
         certain = f"{_hits(sure)} for sure" if sure else ""
@@ -192,14 +206,26 @@ class _Narrator:
                 self.cycle = cycle
                 self.lines.append(f"Cycle {cycle}" if cycle else "Antiaircraft fire (4.0.1)")
             self._draw(event)
-        elif kind in {Event.LOSS, Event.SWEEP}:
-            side = Side(int(event[EventField.SIDE])).name.lower()
-            unit, count = UNITS[int(event[EventField.GROUP])], int(event[EventField.DICE])
-            self.lost[side][unit] = self.lost[side].get(unit, 0) + count
-            if kind == Event.LOSS:
-                self.lines.append(f"  {side} loses {_counted(count, unit)}")
-            else:
-                self.lines.append(f"{_counted(count, unit)} without company: destroyed (2.3 aa_fate)")
+        elif kind in {Event.LOSS, Event.SWEEP, Event.SUBMERGE, Event.DAMAGE}:
+            self._change(event, kind)
+
+    def _change(self, event: npt.NDArray[np.int32], kind: int) -> None:
+        """Tell what happened to units without dice of their own: losses, damage, submerging, sweeps."""
+        side = Side(int(event[EventField.SIDE])).name.lower()
+        unit, count = UNITS[int(event[EventField.GROUP])], int(event[EventField.DICE])
+        if kind == Event.SUBMERGE:
+            self.lines.append(f"  {side} submerges {_counted(count, unit)} (4.2.3)")
+            return
+        if kind == Event.DAMAGE:
+            self.lines.append(f"  {side} has {_counted(count, unit)} damaged (4.2.5)")
+            return
+        self.lost[side][unit] = self.lost[side].get(unit, 0) + count
+        if kind == Event.LOSS:
+            self.lines.append(f"  {side} loses {_counted(count, unit)}")
+        elif unit == "transport":
+            self.lines.append(f"{side} loses {_counted(count, unit)} without dice: defenceless (4.5.2, 4.5.3)")
+        else:
+            self.lines.append(f"{_counted(count, unit)} without company: destroyed (2.3 aa_fate)")
 
 
 def replay(
@@ -270,7 +296,7 @@ def replay(
     survivors = {
         side.name.lower(): {UNITS[t]: int(n) for t, n in enumerate(records.survivors[0, side]) if n} for side in Side
     }
-    won = outcome == Outcome.ATTACKER_WINS
+    won = outcome == Outcome.ATTACKER_WINS and scenario.terrain == "land"
     counts = scenario.counts(Side.DEFENDER)
     guns = counts.get("aa_gun", 0) if won and scenario.rules.switches.aa_fate == "captured" else 0
     captured = {
@@ -283,6 +309,9 @@ def replay(
     clause = f" ({_CLAUSES[outcome]})" if _CLAUSES[outcome] else ""
     fought = "Before the first cycle" if cycles == 0 else f"After {cycles} cycle{'s' if cycles > 1 else ''}"
     ending, meaning = _ENDINGS[outcome]
+    if scenario.terrain == "sea":
+        ending, meaning, clause = _SEA_ENDINGS[outcome]
+        clause = f" ({clause})" if clause else ""
     narrator.lines.append(f"{fought} {ending}: {meaning}{clause}.")
     narrator.lines.extend(_closing_lines(survivors, captured))
     return Replay(
