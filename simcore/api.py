@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,15 @@ _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
 _SMALL_CALL = 2**18
 """Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
+
+
+class _Launched:
+    """Which process has started threads: one that is forked from it cannot start any, and takes the serial driver."""
+
+    pid = 0
+
+
+_launched = _Launched()
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,10 @@ class Simulation:
     survivors: npt.NDArray[np.int16] | None = None
     cost_lost: npt.NDArray[np.int32] | None = None
     captured_value: npt.NDArray[np.int32] | None = None
+
+    def __repr__(self) -> str:
+        kept = ", each kept" if self.outcome is not None else ""
+        return f"Simulation({self.ruleset.id}, {len(self.tally)} scenarios, {self.battles:,} battles of each{kept})"
 
     def column(self, name: str) -> npt.NDArray[np.int64]:
         """Return one accumulator of all scenarios, int64 (M,), by its name."""
@@ -344,8 +358,10 @@ def _launch(
 
     if threads is not None:
         threads = _whole(threads, "threads", 1, 4_096)
-    if threads == 1 or (threads is None and int(segments[:, 2].sum()) <= _SMALL_CALL):
+    is_small = threads is None and int(segments[:, 2].sum()) <= _SMALL_CALL
+    if threads == 1 or is_small or _launched.pid not in {0, os.getpid()}:
         return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
+    _launched.pid = os.getpid()
     with LAUNCH_LOCK:
         before = numba.get_num_threads()
         config: Any = numba.config  # filled at run time, which type checkers cannot see

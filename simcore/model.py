@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -41,10 +42,14 @@ def shown(value: object) -> str:
         return text if len(value) <= _SHOWN_LENGTH else text[:-1] + '..."'
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, (dt.date, dt.time)):
+        return value.isoformat()
     try:
         text = repr(value)
     except ValueError:  # integers beyond Python's limit for decimal conversion
         return "a number with thousands of digits"
+    except RecursionError:
+        return "tables nested too deeply"
     text = "".join(c if c.isprintable() else " " for c in text)
     return text if len(text) <= _SHOWN_LENGTH else text[:_SHOWN_LENGTH] + "..."
 
@@ -80,10 +85,9 @@ def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:  # noqa: 
         return str(context.get("error", error["msg"]))
     if kind in {"literal_error", "enum"}:
         allowed_values = str(context["expected"]).replace("'", '"')
-        near = suggestion(
-            str(error.get("input")),
-            [part.strip(' "') for part in allowed_values.replace(" or ", ",").split(",")],
-        )
+        known = [part.strip(' "') for part in allowed_values.replace(" or ", ",").split(",")]
+        given = error.get("input")
+        near = suggestion(given, known) if isinstance(given, str) else ""
         return f"must be {allowed_values}, got {value}{near}"
     if kind in {"int_type", "int_from_float"}:
         return f"must be a whole number, got {value}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import math
 from dataclasses import dataclass
@@ -138,10 +139,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able data (what ``simcore odds --json`` prints)."""
-        copy: dict[str, Any] = {
-            key: dict(value) if isinstance(value, dict) else value for key, value in self.data.items()
-        }
-        return copy
+        return copy.deepcopy(self.data)
 
     def to_frame(self) -> Any:
         """Return a pandas frame with one row per outcome: share and interval."""

@@ -27,6 +27,7 @@ __all__ = [
     "SweepFile",
     "SweepSettings",
     "SweepSide",
+    "check_bounds",
     "load_scenario",
     "load_sweep",
     "read_toml",
@@ -40,6 +41,9 @@ DEFAULT_SEED = 1
 MAX_SEED = 2**64 - 1
 MAX_BATTLES = 10**12
 _MAX_FILE_BYTES = 64 * 2**20
+_DEEPEST = 50
+_MOST_BITS = 64
+_FIELD_LENGTH = 80
 
 Method = Literal["auto", "simulate"]
 Pairing = Literal["matchup", "common", "independent"]
@@ -65,9 +69,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     name = str(path)
     try:
-        if path.is_file() and path.stat().st_size > _MAX_FILE_BYTES:
-            raise ScenarioError(f"is larger than {_MAX_FILE_BYTES // 2**20} MiB", source=name)
-        raw = path.read_bytes()
+        # Devices and pipes do not tell their size, and some have no end.
+        with path.open("rb") as file:
+            raw = file.read(_MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise ScenarioError("no such file", source=name) from None
     except IsADirectoryError:
@@ -75,14 +79,48 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise ScenarioError(f"cannot be read: {reason}", source=name) from None
+    if len(raw) > _MAX_FILE_BYTES:
+        raise ScenarioError(f"is larger than {_MAX_FILE_BYTES // 2**20} MiB", source=name)
     try:
-        return tomllib.loads(raw.decode("utf-8-sig"))
+        data = tomllib.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
         raise ScenarioError(f"is not UTF-8 text (byte {problem.start})", source=name) from None
     except tomllib.TOMLDecodeError as problem:
         raise ScenarioError(f"is not valid TOML: {problem}", source=name) from None
     except (RecursionError, ValueError) as problem:
         raise ScenarioError(f"cannot be read as TOML: {problem}", source=name) from None
+    check_bounds(data, name)
+    return data
+
+
+def check_bounds(data: Mapping[str, Any], source: str = "") -> None:
+    """Refuse what TOML can write but nothing here can use: tables in tables without end, and endless numbers.
+
+    Parameters
+    ----------
+    data : mapping
+        Read from TOML.
+    source : str
+        Origin to name in errors.
+
+    Raises
+    ------
+    ScenarioError
+        Names the field.
+    """
+    waiting: list[tuple[str, object, int]] = [("", data, 0)]
+    while waiting:
+        field, value, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise ScenarioError("is nested too deeply", field=field[:_FIELD_LENGTH], source=source)
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise ScenarioError(
+                f"must be a number of at most {_MOST_BITS} bits, got {shown(value)}", field=field, source=source
+            )
+        if isinstance(value, Mapping):
+            waiting += [(f"{field}.{key}" if field else str(key), entry, depth + 1) for key, entry in value.items()]
+        elif isinstance(value, list):
+            waiting += [(f"{field}[{i}]", entry, depth + 1) for i, entry in enumerate(value)]
 
 
 def _embed_editions(table: dict[str, Any], folder: Path, source: str, prefix: str = "") -> dict[str, Any]:
@@ -134,7 +172,10 @@ def load_scenario(scenario: str | Path | Mapping[str, Any], *, source: str = "")
     if not isinstance(name, str):
         raise ScenarioError(f"must be the name of a ruleset, got {shown(name)}", field="ruleset", source=source)
     ruleset = get_ruleset(name)
-    return ruleset.parse(_embed_editions(data, folder, source), source)
+    try:
+        return ruleset.parse(_embed_editions(data, folder, source), source)
+    except RecursionError:
+        raise ScenarioError("is nested too deeply", source=source) from None
 
 
 class SweepSettings(FrozenModel):

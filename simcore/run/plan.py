@@ -300,6 +300,9 @@ def _check_plain(value: object, field: str, source: str, depth: int = 0) -> None
         raise ScenarioError("is nested too deeply", field=field.partition("[")[0], source=source)
     entries: list[tuple[object, str]] = []
     if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise ScenarioError(f"names of fields must be text, got {shown(key)}", field=field, source=source)
         entries = [(key, field) for key in value] + [(entry, f"{field}.{key}") for key, entry in value.items()]
     elif isinstance(value, (list, tuple)):
         entries = [(entry, f"{field}[{i}]") for i, entry in enumerate(value)]
@@ -419,6 +422,7 @@ class _Planner:
         self._check_tables()
         self._read_grid()
         self._check_editions()
+        self._check_overlaps()
         self._check_options()
         for side in _SIDES:
             self.listed[side] = self._read_listed(side)
@@ -510,6 +514,55 @@ class _Planner:
                     self.editions[key] = _EditionAt(self.sweep, self._edition_values(values), self.ruleset.units)
                 except ScenarioError as problem:
                     raise self._placed(problem) from None
+
+    def _check_overlaps(self) -> None:
+        """Refuse grid keys that meet in one value: only one could have an effect, and the tables would name both."""
+        found: dict[tuple[str, ...], str] = {}
+        for key, values in self.grid.items():
+            whole = self._target(key)
+            leaves = {leaf for value in values for leaf in self._leaves(key, value)}
+            for target, taken in found.items():
+                # A table that comes later takes the place of what was set inside it.
+                if target[: len(whole)] == whole or any(leaf == target[: len(leaf)] for leaf in leaves):
+                    raise self.error(f"sets the same value as grid.{taken}; keep one of them", f"grid.{key}")
+            found |= dict.fromkeys(leaves, key)
+        # The switches of a scenario go before the values of its edition.
+        switches = self.sweep.scenario.get("switches", {})
+        for target, key in found.items():
+            if key.startswith("edition.") and target[:-1] == ("edition", "switches") and target[-1] in switches:
+                raise self.error(f"scenario.switches.{target[-1]} overrides this; leave it out", f"grid.{key}")
+
+    def _leaves(self, key: str, value: object) -> Iterator[tuple[str, ...]]:
+        """Yield what a value of the grid sets, which is more than one thing when it is a table."""
+        if not isinstance(value, Mapping):
+            yield self._target(key)
+            return
+        for name, entry in value.items():
+            yield from self._leaves(f"{'edition' if key == 'scenario.edition_changes' else key}.{name}", entry)
+
+    def _target(self, key: str) -> tuple[str, ...]:
+        """Return what a grid key sets, alike for all ways to write it."""
+        root, *parts = key.split(".")
+        if root == "scenario":
+            # Both lie over the edition.
+            if parts[0] == "switches":
+                return "edition", *parts
+            return ("edition", *parts[1:]) if parts[0] == "edition_changes" else (root, *parts)
+        if parts[0] == "units":
+            parts = parts[1:]
+        if len(parts) == _PAIR and parts[0] != "switches":
+            parts = [self._unit(parts[0]), parts[1]]
+        return root, *parts
+
+    def _unit(self, word: str) -> str:
+        """Return the name of a unit that may be written in another way, as far as some side may have it."""
+        for edition in self.editions.values():
+            try:
+                (unit,) = edition.load("defender", {word: 1}).counts(_SIDES.index("defender"))
+            except ScenarioError:
+                continue
+            return unit
+        return word
 
     def _check_options(self) -> None:
         """Refuse options that fit at no grid point; those that fit somewhere fail row by row."""

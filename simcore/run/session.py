@@ -10,7 +10,7 @@ import platform
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numba
 import numpy as np
@@ -43,6 +43,7 @@ _REPORT: Final = "report.html"
 _RUNNING: Final = "running"
 _COMPLETE: Final = "complete"
 _DIFFERENCES_SHOWN: Final = 3
+_LONGEST_S: Final = 1e10
 _MISSING: Final = object()
 
 
@@ -254,6 +255,11 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
+def _is_time(value: object) -> TypeGuard[float]:
+    """Return True for a number of seconds that a manifest can have; a damaged one may hold anything."""
+    return isinstance(value, (int, float)) and 0 <= value < _LONGEST_S
+
+
 def _flat(value: object, path: str = "") -> dict[str, Any]:
     """Return the leaves of nested tables by dotted path."""
     if not isinstance(value, dict) or not value:
@@ -322,21 +328,21 @@ class _Session:
         """Check that the folder is ours to fill, and say in it that a run has begun."""
         self._manifest = self._new_manifest()
         found = self.store.read_manifest()
+        # Also when all is made anew: nobody means to replace the files of another program.
+        if found is not None and not all(isinstance(found.get(key), dict) for key in ("sweep", "versions")):
+            raise StoreError(f"{self.store.folder / MANIFEST}: not the manifest of a sweep; choose another folder")
         if found is not None and resume:
             self._compare(found)
             self._manifest["created"] = found.get("created", self._manifest["created"])
             earlier = found.get("elapsed_s")
-            self._earlier_s = float(earlier) if isinstance(earlier, (int, float)) else 0.0
+            self._earlier_s = float(earlier) if _is_time(earlier) else 0.0
         self._mark(_RUNNING, 0)
         if not resume:
-            self.store.remove(PARTS, [*(f"{name}.parquet" for name in TABLES), _REPORT])
+            self.store.remove([*(f"{name}.parquet" for name in TABLES), _REPORT])
 
     def _compare(self, found: Mapping[str, Any]) -> None:
         """Refuse the folder of another sweep, and say in what it differs."""
-        table, versions = found.get("sweep"), found.get("versions")
-        if not isinstance(table, dict) or not isinstance(versions, dict):
-            raise StoreError(f"{self.store.folder / MANIFEST}: not the manifest of a sweep; choose another folder")
-        then = _identity(table, found.get("ruleset_version"), versions.get("rng"))
+        then = _identity(found["sweep"], found.get("ruleset_version"), found["versions"].get("rng"))
         now = _identity(self._manifest["sweep"], self._manifest["ruleset_version"], RNG_VERSION)
         texts = []
         for key in sorted({*then, *now}):

@@ -7,11 +7,13 @@ its checksum and with the plan; a file that fails is reported and computed again
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import hashlib
 import json
 import os
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, Self
@@ -36,6 +38,7 @@ _LOCK: Final = ".lock"
 _TEMPORARY: Final = ".unfinished"
 _FORMAT: Final = "1"
 _ZSTD_LEVEL: Final = 3
+_PART_NAME: Final = re.compile(r"[0-9a-f]{64}\.parquet")
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 # One row per run of battles: matchup, batch, first battle, number of battles, K accumulators, why it failed.
@@ -288,10 +291,11 @@ class Store:
                     os.fsync(file.fileno())
                 temporary.replace(path)
                 _sync_folder(path.parent)
-        finally:
-            # After the rename there is nothing left to remove; before it the old file must stay alone.
-            with readable(temporary, "remove"):
+        except BaseException:
+            # The old file stays alone. Where nothing can be removed the error on its way says why.
+            with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+            raise
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Replace the manifest.
@@ -402,17 +406,15 @@ class Store:
             if name.removesuffix(".parquet") not in names or not name.endswith(".parquet"):
                 self.reports.append(f"{self._parts / name}: not a part of this sweep; left alone, not used")
 
-    def remove(self, folder: str, names: Iterable[str]) -> None:
+    def remove(self, names: Iterable[str]) -> None:
         """Remove the parts, and files beside them, so that everything is made anew.
 
         Parameters
         ----------
-        folder : str
-            Folder whose Parquet files go.
         names : iterable of str
-            Further files.
+            Files beside the parts. Among the parts only files go that are named like a part.
         """
-        inner = self.folder / folder
-        for path in [*inner.glob("*.parquet"), *(self.folder / name for name in names)]:
+        parts = [path for path in self._parts.glob("*.parquet") if _PART_NAME.fullmatch(path.name)]
+        for path in [*parts, *(self.folder / name for name in names)]:
             with readable(path, "remove"):
                 path.unlink(missing_ok=True)

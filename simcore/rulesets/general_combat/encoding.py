@@ -176,9 +176,9 @@ class RowField(IntEnum):
     DEFENDER_OUTNUMBERED = 31
 
 
-MAX_LOSS_GROUPS = 16
-"""Rows of a side, rounded up. On land: unit types, land types twice because of `keep_land`; at sea: nine types,
-and for each two-hit type its damage and its damaged ships."""
+MAX_LOSS_GROUPS = 32
+"""Rows of a side. On land: unit types, land types twice because of `keep_land`. At sea: nine types, for each
+two-hit type its damage and its damaged ships, submerged submarines, and the rest for loaded transports."""
 
 
 class Accumulator(IntEnum):
@@ -242,8 +242,8 @@ class Battles(NamedTuple):
         `LossForm` of each group.
     group_count : int16 (M, S, G)
         Units of each loss group at the start.
-    cost : int32 (M, T)
-        Cost of one unit.
+    group_cost : int32 (M, S, G)
+        Cost of one unit of each loss group, its cargo included.
     odds_plain, odds_supported : int16 (M, S, T)
         Index into `odds` of a unit's own and supported hit probability; -1 where it does not fire so.
     dice_per_unit : int8 (M, S, T)
@@ -258,7 +258,7 @@ class Battles(NamedTuple):
     group_type: npt.NDArray[np.int8]
     group_form: npt.NDArray[np.int8]
     group_count: npt.NDArray[np.int16]
-    cost: npt.NDArray[np.int32]
+    group_cost: npt.NDArray[np.int32]
     odds_plain: npt.NDArray[np.int16]
     odds_supported: npt.NDArray[np.int16]
     dice_per_unit: npt.NDArray[np.int8]
@@ -299,10 +299,10 @@ def _fill_side(battles: Battles, row: int, side: Side, scenario: GeneralCombatSc
         battles.group_type[row, side, i] = UnitType[group.unit.upper()]
         battles.group_form[row, side, i] = group.form
         battles.group_count[row, side, i] = group.size
+        battles.group_cost[row, side, i] = group.cost
     for unit, count in scenario.counts(side).items():
         t = UnitType[unit.upper()]
         battles.counts[row, side, t] = count
-        battles.cost[row, t] = scenario.rules.units[unit].cost
         fire = scenario.fire(side, unit)
         battles.dice_per_unit[row, side, t] = fire.dice
         if fire.plain[0] > 0:
@@ -329,7 +329,7 @@ def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
         group_type=np.full((m, s, MAX_LOSS_GROUPS), -1, dtype=np.int8),
         group_form=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int8),
         group_count=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int16),
-        cost=np.zeros((m, t), dtype=np.int32),
+        group_cost=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int32),
         odds_plain=np.full((m, s, t), -1, dtype=np.int16),
         odds_supported=np.full((m, s, t), -1, dtype=np.int16),
         dice_per_unit=np.ones((m, s, t), dtype=np.int8),
@@ -399,10 +399,6 @@ def swing_bound(battles: Battles) -> npt.NDArray[np.int64]:
     int64 (M,)
         The larger of both sides' costs.
     """
-    sides = np.zeros((len(battles.counts), 2), dtype=np.int64)
-    for group in range(MAX_LOSS_GROUPS):
-        kind = battles.group_type[:, :, group].astype(np.int64)
-        cost = np.take_along_axis(battles.cost.astype(np.int64), np.maximum(kind, 0), axis=1)
-        sides += np.where(kind >= 0, cost * battles.group_count[:, :, group], 0)
+    sides = (battles.group_cost.astype(np.int64) * battles.group_count).sum(axis=2)
     bound: npt.NDArray[np.int64] = sides.max(axis=1)
     return bound

@@ -388,7 +388,7 @@ def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trac
         is_submarine = slot[SLOT_TYPE] == _SUBMARINE
         if step == _STRIKE and not is_submarine:
             continue
-        most = count_dice(units, n, side, slot, rules[_PER_ARTILLERY], plan.first, plan.second, dice)
+        most = count_dice(units, n, side, slot, rules[_PER_ARTILLERY], plan.kind, plan.first, plan.second, dice)
         if is_submarine:
             most = keep_dice(dice, n, struck, side, 1 if step == _STRIKE else 0)
         if most == 0:

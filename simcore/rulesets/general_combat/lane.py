@@ -264,29 +264,35 @@ class Lanes(NamedTuple):
 
 @kernel
 def new_lanes():
-    """Return empty lanes: the only memory that a chunk of battles needs."""
-    return Lanes(
-        np.zeros(LANES, dtype=np.uint64),
-        np.zeros(LANES, dtype=np.int64),
-        np.zeros((_NOTHING + 1, LANES), dtype=np.int32),
-        np.zeros((_N_TOTALS, LANES), dtype=np.int32),
-        np.zeros((2 * N_CLASSES, LANES), dtype=np.int32),
-        np.zeros(LANES, dtype=np.int32),
-        np.zeros((N_CLASSES, LANES), dtype=np.int32),
-        np.zeros((3, LANES), dtype=np.int32),
-        np.zeros((2, LANES), dtype=np.int32),
-        np.zeros((2, LANES), dtype=np.int32),
-        np.zeros((_NOTHING + 1, LANES), dtype=np.int32),
-        np.zeros(LANES, dtype=np.uint64),
-        np.zeros(LANES, dtype=np.int32),
-        np.zeros(LANES, dtype=np.int64),
-        np.zeros(LANES, dtype=np.int64),
-        np.zeros(_NOTHING + 1, dtype=np.int32),
-        np.zeros((_NOTHING, 2 * LANES), dtype=np.int64),
-        np.zeros(2 * LANES, dtype=np.int64),
-        np.zeros(2 * LANES, dtype=np.int64),
-        np.zeros((2, 2 * LANES), dtype=np.int64),
+    """Return empty lanes: the only memory that a chunk of battles needs.
+
+    Only what is read before it is written is cleared: clearing all of it would cost as much as many battles.
+    """
+    lanes = Lanes(
+        numbers=np.empty(LANES, dtype=np.uint64),
+        cycles=np.empty(LANES, dtype=np.int64),
+        alive=np.empty((_NOTHING + 1, LANES), dtype=np.int32),
+        totals=np.empty((_N_TOTALS, LANES), dtype=np.int32),
+        hits=np.empty((2 * N_CLASSES, LANES), dtype=np.int32),
+        dice=np.empty(LANES, dtype=np.int32),
+        points=np.empty((N_CLASSES, LANES), dtype=np.int32),
+        caps=np.empty((3, LANES), dtype=np.int32),
+        struck=np.zeros((2, LANES), dtype=np.int32),
+        air_hits_subs=np.zeros((2, LANES), dtype=np.int32),
+        doomed=np.empty((_NOTHING + 1, LANES), dtype=np.int32),
+        words=np.empty(LANES, dtype=np.uint64),
+        ending=np.empty(LANES, dtype=np.int32),
+        going=np.empty(LANES, dtype=np.int64),
+        ended=np.empty(LANES, dtype=np.int64),
+        before=np.zeros(_NOTHING + 1, dtype=np.int32),
+        done_alive=np.empty((_NOTHING, 2 * LANES), dtype=np.int64),
+        done_outcomes=np.empty(2 * LANES, dtype=np.int64),
+        done_cycles=np.empty(2 * LANES, dtype=np.int64),
+        done_lost=np.empty((2, 2 * LANES), dtype=np.int64),
     )
+    lanes.alive[_NOTHING, :] = 0
+    lanes.doomed[_NOTHING, :] = 0
+    return lanes
 
 
 @kernel
@@ -315,7 +321,7 @@ def _plan_groups(battles, row, side, plan):
         plan.kind[g] = t
         plan.form[g] = form
         plan.start[g] = battles.group_count[row, side, n]
-        plan.cost[g] = battles.cost[row, t]
+        plan.cost[g] = battles.group_cost[row, side, n]
         plan.armed[g] = 1 if battles.odds_plain[row, side, t] >= 0 else 0
         if form == _SUBMERGED:
             plan.submerged[side] = g
@@ -382,19 +388,19 @@ def _plan_aa(rules, plan):
 def plan_matchup(battles, row):
     """Return the `Plan` of one matchup."""
     plan = Plan(
-        np.zeros(_NOTHING, dtype=np.int64),
-        np.zeros(_NOTHING, dtype=np.int64),
-        np.zeros(_NOTHING, dtype=np.int64),
-        np.zeros(_NOTHING, dtype=np.int64),
-        np.zeros(_NOTHING, dtype=np.int64),
-        np.zeros((2, 2), dtype=np.int64),
-        np.zeros((2, _N_TYPES), dtype=np.int64),
-        np.zeros((2, _N_TYPES), dtype=np.int64),
-        np.zeros((2, _MAX_SLOTS, _SLOT_FIELDS), dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
-        np.zeros(_N_TYPES, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        np.full(2, _NOTHING, dtype=np.int64),
+        kind=np.full(_NOTHING, -1, dtype=np.int64),
+        form=np.zeros(_NOTHING, dtype=np.int64),
+        start=np.zeros(_NOTHING, dtype=np.int64),
+        cost=np.zeros(_NOTHING, dtype=np.int64),
+        armed=np.zeros(_NOTHING, dtype=np.int64),
+        groups=np.zeros((2, 2), dtype=np.int64),
+        first=np.zeros((2, _N_TYPES), dtype=np.int64),
+        second=np.zeros((2, _N_TYPES), dtype=np.int64),
+        slots=np.zeros((2, _MAX_SLOTS, _SLOT_FIELDS), dtype=np.int64),
+        n_slots=np.zeros(2, dtype=np.int64),
+        aa_pools=np.zeros(_N_TYPES, dtype=np.int64),
+        powerless=np.zeros(1, dtype=np.int64),
+        submerged=np.full(2, _NOTHING, dtype=np.int64),
     )
     for side in range(2):
         _plan_groups(battles, row, side, plan)
@@ -404,7 +410,7 @@ def plan_matchup(battles, row):
 
 
 @kernel
-def count_dice(alive, n, side, slot, per_artillery, first, second, dice):
+def count_dice(alive, n, side, slot, per_artillery, kind, first, second, dice):
     """Fill `dice` with the dice of one firing group in lanes 0 to n - 1; returns the largest.
 
     Parameters
@@ -414,6 +420,7 @@ def count_dice(alive, n, side, slot, per_artillery, first, second, dice):
     slot : int64 (fields,)
         Row of `Plan.slots`.
     per_artillery : int64
+    kind : int64 (G,)
     first, second : int64 (S, T)
     dice : int32 (L,)
         Output.
@@ -424,6 +431,16 @@ def count_dice(alive, n, side, slot, per_artillery, first, second, dice):
     per_unit = slot[_SLOT_DICE]
     a = first[side, t]
     b = second[side, t]
+    if t == _TRANSPORT:  # the only type that may stand in many rows, by what it carries
+        for i in range(n):
+            dice[i] = 0
+        for g in range(side * MAX_LOSS_GROUPS, (side + 1) * MAX_LOSS_GROUPS):
+            if kind[g] == t:
+                for i in range(n):
+                    dice[i] += alive[g, i]
+        for i in range(n):
+            most = max(most, dice[i])
+        return most
     if form == _PLAIN:
         for i in range(n):
             dice[i] = per_unit * (alive[a, i] + alive[b, i])
@@ -513,7 +530,9 @@ def total_dice(plan, per_artillery, lanes, n):
         for i in range(n):
             totals[q, i] = 0
         for k in range(plan.n_slots[side]):
-            count_dice(lanes.alive, n, side, plan.slots[side, k], per_artillery, plan.first, plan.second, dice)
+            count_dice(
+                lanes.alive, n, side, plan.slots[side, k], per_artillery, plan.kind, plan.first, plan.second, dice
+            )
             for i in range(n):
                 totals[q, i] += dice[i]
 

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import groupby
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -14,7 +15,15 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from simcore.enums import Side
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import FrozenModel, parse_model, shown
-from simcore.rulesets.general_combat.encoding import AIRCRAFT, LAND_UNITS, SHIPS, UNITS, LossForm, SubmergePolicy
+from simcore.rulesets.general_combat.encoding import (
+    AIRCRAFT,
+    LAND_UNITS,
+    MAX_LOSS_GROUPS,
+    SHIPS,
+    UNITS,
+    LossForm,
+    SubmergePolicy,
+)
 from simcore.unittext import format_units, parse_units, unit_name
 
 __all__ = ["Edition", "GeneralCombatScenario", "Switches", "UnitStats", "builtin_editions", "parse_scenario"]
@@ -23,6 +32,8 @@ MAX_UNITS = 2_000
 MAX_CYCLES = 2**20 - 1
 DEFAULT_EDITION = "spring1942"
 _PATH_PARTS = 2
+_LOAD = 2
+"""Units aboard a transport: one land unit and one infantry (2.2)."""
 
 ALIASES = {
     "inf": "infantry",
@@ -347,6 +358,7 @@ class LossGroup(NamedTuple):
 
     unit: str
     size: int
+    cost: int
     form: LossForm = LossForm.UNIT
 
 
@@ -358,6 +370,9 @@ class DefenderSide(FrozenModel):
     technologies: list[TechnologyName] = Field(default_factory=list, description="Technologies of this side")
     damaged: Units = Field(default_factory=dict, description="Of the units, two-hit ships that are hit already")
     submerge: Submerge = Field(default="never", description="When submarines submerge instead of firing")
+    cargo: list[Units] = Field(
+        default_factory=list, max_length=MAX_UNITS, description="Land units aboard, one entry per loaded transport"
+    )
 
 
 class AttackerSide(DefenderSide):
@@ -429,6 +444,7 @@ class GeneralCombatScenario(FrozenModel):
                 if (unit in SHIPS) != (self.terrain == "sea") and unit not in AIRCRAFT:
                     raise ScenarioError(f"{unit} cannot take part in a {self.terrain} battle", field=f"{name}.units")
             self._check_damage(side, f"{name}.damaged")
+            self._check_cargo(side, name)
             if self.terrain == "land" and self._side(side).submerge != "never":
                 raise ScenarioError("submarines take no part in a land battle (3.3)", field=f"{name}.submerge")
             technologies = self._side(side).technologies
@@ -454,6 +470,27 @@ class GeneralCombatScenario(FrozenModel):
             if count > counts.get(unit, 0):
                 raise ScenarioError(f"{count} damaged {unit}, but the side has {counts.get(unit, 0)}", field=field)
 
+    def _check_cargo(self, side: Side, name: str) -> None:
+        cargo = self._side(side).cargo
+        transports = self.counts(side).get("transport", 0)
+        if len(cargo) > transports:
+            raise ScenarioError(
+                f"{len(cargo)} loads, but the side has {transports} transports (one entry per loaded transport)",
+                field=f"{name}.cargo",
+            )
+        for i, load in enumerate(cargo):
+            total, infantry = sum(load.values()), load.get("infantry", 0)
+            aboard = {unit for unit in load if unit in self.rules.units and unit in (*LAND_UNITS, "aa_gun")}
+            if aboard != set(load) or not 1 <= total <= _LOAD or total - infantry > 1:
+                raise ScenarioError(
+                    f"a transport carries one land unit and one infantry, got {shown(format_units(load))}",
+                    field=f"{name}.cargo[{i}]",
+                )
+        if len(self.loss_groups(side)) > MAX_LOSS_GROUPS:
+            raise ScenarioError(
+                "too many different loads one after the other; list equal loads together", field=f"{name}.cargo"
+            )
+
     def _side(self, side: Side) -> DefenderSide:
         return self.attacker if side == Side.ATTACKER else self.defender
 
@@ -472,13 +509,14 @@ class GeneralCombatScenario(FrozenModel):
         for side in Side:
             data[side.name.lower()]["units"] = self.counts(side)
             data[side.name.lower()]["damaged"] = {unit: n for unit, n in self._side(side).damaged.items() if n}
+            data[side.name.lower()]["cargo"] = [format_units(load) for load in self._side(side).cargo]
             data[side.name.lower()]["technologies"] = sorted(data[side.name.lower()]["technologies"])
         data["rules"] = self.rules.model_dump(exclude={"name", "title"})
         return data
 
     def cost(self, side: int) -> int:
         """Return the cost of the units that can be lost: captured guns and complexes do not count."""
-        return sum(group.size * self.rules.units[group.unit].cost for group in self.loss_groups(Side(side)))
+        return sum(group.size * group.cost for group in self.loss_groups(Side(side)))
 
     def _has(self, side: Side, technology: TechnologyName) -> bool:
         return technology in self._side(side).technologies
@@ -558,24 +596,35 @@ class GeneralCombatScenario(FrozenModel):
         if self.rules.switches.aa_fate == "captured":
             counts.pop("aa_gun", None)
         damaged = self._side(side).damaged
-        groups: list[LossGroup] = []
         two_hit = [unit for unit in counts if self.rules.units[unit].hits > 1]
+        groups: list[LossGroup] = []
         for entry in self._loss_order(side):
             unit = entry.removesuffix(_DAMAGE)
             if unit not in counts:
                 continue
-            if unit not in two_hit:
-                if entry == unit:
-                    groups.append(LossGroup(unit, counts[unit]))
+            cost = self.rules.units[unit].cost
+            if unit == "transport":
+                groups += self._transports(side, counts[unit], cost)
+            elif unit not in two_hit:
+                groups.append(LossGroup(unit, counts[unit], cost))
             elif entry == unit:
-                groups.append(LossGroup(unit, counts[unit] - damaged.get(unit, 0), LossForm.HULL))
+                groups.append(LossGroup(unit, counts[unit] - damaged.get(unit, 0), cost, LossForm.HULL))
             else:
-                groups.append(LossGroup(unit, 0, LossForm.DAMAGE))
+                groups.append(LossGroup(unit, 0, cost, LossForm.DAMAGE))
         if side == Side.ATTACKER:
             groups = _kept_last(groups, self.attacker.keep_land)
-        groups += [LossGroup(unit, damaged.get(unit, 0), LossForm.DAMAGED) for unit in two_hit]
+        for unit in two_hit:
+            groups.append(LossGroup(unit, damaged.get(unit, 0), self.rules.units[unit].cost, LossForm.DAMAGED))
         if "submarine" in counts:
-            groups.append(LossGroup("submarine", 0, LossForm.SUBMERGED))
+            groups.append(LossGroup("submarine", 0, self.rules.units["submarine"].cost, LossForm.SUBMERGED))
+        return groups
+
+    def _transports(self, side: Side, count: int, cost: int) -> list[LossGroup]:
+        """Return a side's transports in order of loss: empty ones first, then the loaded ones as listed."""
+        loads = [sum(n * self.rules.units[unit].cost for unit, n in load.items()) for load in self._side(side).cargo]
+        groups = [LossGroup("transport", count - len(loads), cost)] if count > len(loads) else []
+        for load, run in groupby(loads):
+            groups.append(LossGroup("transport", len(list(run)), cost + load))
         return groups
 
 
@@ -587,7 +636,7 @@ def _kept_last(groups: list[LossGroup], keep: int) -> list[LossGroup]:
         moved = min(group.size, keep) if group.unit in LAND_UNITS else 0
         keep -= moved
         if moved:
-            kept.insert(0, LossGroup(group.unit, moved))
+            kept.insert(0, group._replace(size=moved))
         if not moved or group.size > moved:
             front.insert(0, group._replace(size=group.size - moved))
     return front + kept

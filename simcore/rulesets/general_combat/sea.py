@@ -264,7 +264,6 @@ def sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
         return
     a = SEA_TOTALS
     d = SEA_TOTALS + SIDE_TOTALS
-    row = plan.first[1, _TRANSPORT]
     for i in range(n):
         aircraft = totals[a + _AIRCRAFT, i]
         attackers = aircraft + totals[a + _SUBMARINES, i] + totals[a + _SHIPS, i] + totals[a + _TRANSPORTS, i]
@@ -279,9 +278,11 @@ def sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
             totals[d + _TRANSPORTS, i],
         ):
             if trace is not None:
-                emit(trace, _SWEEP, cycles[i], _STEP_5, 1, _TRANSPORT, alive[row, i], 0, 0, 0)
-                before[row] = 0
-            alive[row, i] = 0
+                emit(trace, _SWEEP, cycles[i], _STEP_5, 1, _TRANSPORT, totals[d + _TRANSPORTS, i], 0, 0, 0)
+            for g in range(plan.groups[1, 0], plan.groups[1, 1]):
+                if plan.kind[g] == _TRANSPORT:
+                    alive[g, i] = 0
+                    before[g] = 0
             totals[d + _TRANSPORTS, i] = 0
 
 
