@@ -37,6 +37,7 @@ from simcore.errors import (
 )
 
 if TYPE_CHECKING:
+    from analysis.balance import Summary
     from simcore.run.session import SweepResult
     from simcore.schema import ScenarioModel
 
@@ -63,13 +64,13 @@ def _say(text: str) -> None:
 
 
 def _note(text: str) -> None:
-    """Write a line about the run (progress, warnings, errors) to stderr."""
-    typer.echo(text, err=True)
+    """Write a line about the run (progress, warnings, errors) to stderr; names in it cannot steer a terminal."""
+    typer.echo("".join(letter if letter.isprintable() else "\ufffd" for letter in text), err=True)
 
 
 def _stop(error: object, code: int = _BAD_INPUT) -> NoReturn:
     """End the program with one line on stderr."""
-    _note(" ".join(str(error).splitlines()))
+    _note(" ".join(re.split(r"[\t\r\n]+", str(error).strip())))
     raise typer.Exit(code)
 
 
@@ -95,6 +96,13 @@ class Kind(StrEnum):
     SWEEP = "sweep"
 
 
+def _reworded(message: str) -> str:
+    """Return what is wrong with an option in the words of all other errors."""
+    message = message.replace("Value error, ", "").replace("Input should be a valid integer", "must be a whole number")
+    message = message.replace(", unable to parse string as an integer", ", without a point or letters")
+    return message.replace("Input should be ", "must be ")
+
+
 class _Group(TyperGroup):
     """The group of all verbs: turns expected errors into one line and an exit code."""
 
@@ -104,7 +112,7 @@ class _Group(TyperGroup):
         except SimcoreError as error:
             _stop(error)
         except typer.BadParameter as error:
-            message = error.format_message().replace("Value error, ", "")
+            message = _reworded(error.format_message())
             _stop(f"{ctx.info_name} {ctx.invoked_subcommand}: {message}")
         except BrokenPipeError:
             raise typer.Exit from None  # the reader has seen enough
@@ -140,6 +148,16 @@ _Seed = Annotated[
     int | None,
     typer.Option(min=0, max=2**64 - 1, metavar="N", help="Seed of the random numbers.", show_default="1"),
 ]
+_SweepBattles = Annotated[
+    int | None,
+    typer.Option(min=1, max=10**12, metavar="N", help="Battles of each matchup.", show_default="as the file says"),
+]
+_SweepSeed = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=2**64 - 1, metavar="N", help="Seed of the random numbers.", show_default="as the file says"
+    ),
+]
 _Threads = Annotated[
     int | None, typer.Option(min=1, max=4_096, metavar="N", help="Threads to use.", show_default="all")
 ]
@@ -153,6 +171,15 @@ _Settings = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Set any value of the file by its dotted path: --set attacker.keep_land=1. May be repeated.",
+        show_default=False,
+    ),
+]
+_SweepSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Set any value of the file by its dotted path: --set scenario.low_luck=both. May be repeated.",
         show_default=False,
     ),
 ]
@@ -219,6 +246,8 @@ def _parsed(setting: str) -> tuple[str, Any]:
 
 def _apply(data: dict[str, Any], settings: list[str] | None) -> None:
     """Write the values of ``--set`` into `data`, in place; a path may use quotes as TOML does."""
+    from simcore.scenario import check_bounds
+
     for setting in settings or ():
         key, value = _parsed(setting)
         try:
@@ -235,6 +264,8 @@ def _apply(data: dict[str, Any], settings: list[str] | None) -> None:
             if not isinstance(inner, dict):
                 raise ScenarioError(f'"{key}" reaches into a value that is not a table', field="--set")
             table = inner
+    if settings:
+        check_bounds(data)
 
 
 def _beside(path: Path, name: object) -> object:
@@ -370,10 +401,12 @@ def replay(
     data, source = _scenario(units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
     hits: list[int] | None = None
     if script is not None:
+        from simcore.model import shown
+
         try:
             hits = [int(word) for word in script.replace(",", " ").split()]
         except ValueError:
-            raise ScenarioError(f'"{script}" is not a list of whole numbers', field="--script") from None
+            raise ScenarioError(f"{shown(script)} is not a list of whole numbers", field="--script") from None
     scenario = _check(data, source)
     _announce_compilation()
     story = simcore.replay(scenario, battle=battle, pairing=pairing, script=hits, **_numbers(None, seed))
@@ -388,6 +421,7 @@ def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: b
     import analysis
 
     again = f"the tables are complete, go on with: simcore report {_shown(folder)}"
+    summary: Summary | None = None
     written: Path | None = None
     try:
         summary = analysis.summarize(folder)
@@ -399,8 +433,8 @@ def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: b
     except KeyboardInterrupt:
         _stop(f"interrupted; {again}", _RESUMABLE)
     except StoreError as error:
-        # A place that the user chose may be wrong for good; the results folder could be written a moment ago.
-        if page is None and isinstance(error.__cause__, OSError):
+        # A place that the user chose may be wrong for good, as a folder that cannot be read.
+        if summary is not None and page is None and isinstance(error.__cause__, OSError):
             _stop(f"{error}; {again}", _RESUMABLE)
         raise
     tables = {table: folder / f"{table}.parquet" for table in _TABLES}
@@ -497,10 +531,10 @@ def sweep(
         bool,
         typer.Option("--resume/--fresh", help="Go on with what the folder holds, or compute all of it anew."),
     ] = True,
-    battles: _Battles = None,
-    seed: _Seed = None,
+    battles: _SweepBattles = None,
+    seed: _SweepSeed = None,
     threads: _Threads = None,
-    settings: _Settings = None,
+    settings: _SweepSettings = None,
     report_wanted: _Report = True,
     as_json: _Json = False,
 ) -> None:
@@ -597,7 +631,7 @@ def _show_edition(ruleset: str, edition: str | None, edition_file: Path | None, 
     known = dict(record.editions())
     own = {} if edition_file is None else record.check_editions(read_toml(edition_file), str(edition_file))
     known |= own
-    name = edition or next(iter(own), record.default_edition)
+    name = edition if edition is not None else next(iter(own), record.default_edition)
     if name not in known:
         raise ScenarioError(
             f'unknown edition "{name}"{suggestion(name, known)}; known: {", ".join(sorted(known))}',
@@ -628,6 +662,8 @@ def schema(
     from simcore.scenario import scenario_schema, sweep_schema
 
     if kind == Kind.SWEEP:
+        if ruleset is not None:
+            raise ScenarioError("all rulesets have the same form of sweep file", field="--ruleset")
         _say_json(sweep_schema())
     else:
         _say_json(scenario_schema() if ruleset is None else scenario_schema(ruleset))

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from simcore.errors import UnknownRulesetError, suggestion
+from simcore.model import shown
 
 if TYPE_CHECKING:
     from simcore.schema import Ruleset
@@ -39,7 +40,7 @@ def get_ruleset(name: str) -> Ruleset:
     """
     if name not in _RULESETS:
         raise UnknownRulesetError(
-            f'ruleset: unknown ruleset "{name[:80]}"{suggestion(name, _RULESETS)}; known: {", ".join(ruleset_names())}'
+            f"ruleset: unknown ruleset {shown(name)}{suggestion(name, _RULESETS)}; known: {', '.join(ruleset_names())}"
         )
     module, attribute = _RULESETS[name].split(":")
     record: Ruleset = getattr(importlib.import_module(module), attribute)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -233,3 +237,33 @@ def test_a_replay_longer_than_its_first_buffer_is_whole() -> None:
     told = simcore.replay(crawl)
     assert told.cycles > 60
     assert sum(told.lost["attacker"].values()) + sum(told.survivors["attacker"].values()) == 2_000
+
+
+def test_a_result_does_not_change_with_what_is_made_of_it() -> None:
+    result = simcore.odds("1 tank", "1 infantry", battles=10)
+    before = json.dumps(result.data)
+    made = result.to_dict()
+    made["intervals"]["attacker_wins"][0] = 7.0
+    made["attacker"]["mean_survivors"]["tank"] = -1.0
+    assert json.dumps(result.data) == before
+    assert pickle.loads(pickle.dumps(result)) == copy.deepcopy(result) == result  # noqa: S301 - made here
+
+
+def test_a_simulation_is_shown_in_one_line() -> None:
+    run = simcore.simulate(simcore.encode([DUEL, DUEL]), battles=1_000, keep_battles=True)
+    assert repr(run) == "Simulation(general_combat, 2 scenarios, 1,000 battles of each, each kept)"
+
+
+def test_processes_forked_after_a_parallel_run_can_go_on() -> None:
+    # GNU OpenMP ends a forked process that starts threads, and a pool of workers would wait for it for ever.
+    code = (
+        "import multiprocessing, simcore\n"
+        "def wins(n): return simcore.odds('3 infantry', '2 infantry', battles=5_000, threads=n).outcomes\n"
+        "if __name__ == '__main__':\n"
+        "    here = wins(2)\n"
+        "    with multiprocessing.get_context('fork').Pool(2) as pool:\n"
+        "        there = pool.map_async(wins, [1, 2, None]).get(timeout=60)\n"
+        "    print(there == [here] * 3)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout == "True\n", done.stderr

@@ -524,7 +524,7 @@ def _settings(summary: Summary) -> dict[str, Any]:
         if manifest.get(word):
             rows.append((word.capitalize(), str(manifest[word]).replace("T", " ")))
     elapsed = manifest.get("elapsed_s")
-    if isinstance(elapsed, int | float):
+    if isinstance(elapsed, int | float) and np.isfinite(elapsed):
         rows.append(("Time taken", duration_text(float(elapsed))))
     versions = manifest.get("versions")
     if isinstance(versions, dict):

@@ -53,6 +53,8 @@ _PART_ROWS: Final = 4_096
 _MOST_WHOLE: Final = 2**63
 _SIDES: Final = ("attacker", "defender")
 _PROBE_COUNT: Final = 2_000
+_LEAST_WEIGHT: Final = 1e-9
+_MOST_WEIGHT: Final = 1e9
 _EMPTY_NAME: Final = "nothing"
 _PAIR: Final = 2
 _DEEPEST: Final = 50
@@ -624,8 +626,13 @@ class _Planner:
         if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable()):
             raise self.error(f"must be one line of text, got {shown(name)}", f"{field}.name")
         weight = entry.get("weight", 1.0)
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or weight < 0:
-            raise self.error(f"must be a number from 0 up, got {shown(weight)}", f"{field}.weight")
+        is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+        if not is_number or not (weight == 0 or _LEAST_WEIGHT <= weight <= _MOST_WEIGHT):
+            # Sums of weighted counts are exact; the ratios made of them must still fit a float.
+            raise self.error(
+                f"must be 0, or a number from {_LEAST_WEIGHT:g} to {_MOST_WEIGHT:g}, got {shown(weight)}",
+                f"{field}.weight",
+            )
         return entry["units"], name, float(weight)
 
     def _canonical(self, side: str, units: object, field: str) -> tuple[dict[str, int], str]:

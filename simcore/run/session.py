@@ -333,8 +333,9 @@ class _Session:
             raise StoreError(f"{self.store.folder / MANIFEST}: not the manifest of a sweep; choose another folder")
         if found is not None and resume:
             self._compare(found)
-            self._manifest["created"] = found.get("created", self._manifest["created"])
-            earlier = found.get("elapsed_s")
+            created, earlier = found.get("created"), found.get("elapsed_s")
+            if isinstance(created, str) and created.isascii():
+                self._manifest["created"] = created
             self._earlier_s = float(earlier) if _is_time(earlier) else 0.0
         self._mark(_RUNNING, 0)
         if not resume:

@@ -300,6 +300,15 @@ def test_manifest_with_little_in_it(tmp_path: Path) -> None:
     assert analysis.report(folder).exists()
 
 
+@pytest.mark.parametrize("text", ["1e999", "NaN", '"long"'])
+def test_an_impossible_time_is_left_out(tmp_path: Path, text: str) -> None:
+    folder = write(tmp_path / "run", [matchup(Mix("a"), Mix("b"), {"attacker_wins": 6, "defender_wins": 4})])
+    file = folder / "manifest.json"
+    manifest = {**json.loads(file.read_text()), "elapsed_s": 0}
+    file.write_text(json.dumps(manifest).replace('"elapsed_s": 0', f'"elapsed_s": {text}'))
+    assert "Time taken" not in render(analysis.summarize(folder))
+
+
 def test_same_run_same_bytes(small_run: Path) -> None:
     summary = analysis.summarize(small_run)
     assert render(summary) == render(analysis.summarize(small_run))

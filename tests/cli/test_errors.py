@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simcore.errors import UnknownRulesetError
+from simcore.registry import get_ruleset
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -294,6 +297,89 @@ def test_rulesets_that_do_not_exist(cli: Cli) -> None:
     assert 'did you mean "general_combat"' in cli("rulesets", "general_combatt").problem
     assert 'did you mean "revised"' in cli("rulesets", "general_combat", "--edition", "revisd").problem
     assert "nowhere.toml" in cli("rulesets", "general_combat", "--edition-file", "nowhere.toml").problem
+
+
+DEEP = ".".join("a" * 3_000)
+HUGE = "0x" + "f" * 5_000
+
+
+@pytest.mark.parametrize(
+    "place", ["", "edition", "attacker", "attacker.loss_order", "switches", "editions", "editions.a"]
+)
+class TestBeyondBounds:
+    """What TOML can write and nothing can hold: tables in tables without end, numbers without end."""
+
+    def test_in_a_scenario(self, cli: Cli, tmp_path: Path, place: str) -> None:
+        path = tmp_path / "deep.toml"
+        key = f"{place}.{DEEP}" if place else DEEP
+        path.write_text(f"{key} = 1\n")
+        assert re.match(rf"{re.escape(str(path))}: .*nested too deeply$", cli("odds", path).problem)
+        assert "nested too deeply" in cli("odds", "1 inf", "1 inf", "--set", f"{key}=1").problem
+
+    def test_huge_numbers(self, cli: Cli, tmp_path: Path, place: str) -> None:
+        path = tmp_path / "huge.toml"
+        key = place or "terrain"
+        path.write_text(f"{key} = {HUGE}\n")
+        assert re.match(rf"{re.escape(str(path))}: {key}: .*64 bits", cli("odds", path).problem)
+        assert f"{key}: " in cli("odds", "1 inf", "1 inf", "--set", f"{key}={HUGE}").problem
+
+    def test_in_an_edition_file(self, cli: Cli, tmp_path: Path, place: str) -> None:
+        path = tmp_path / "deep.toml"
+        path.write_text(f"mine.{place or 'base'}.{DEEP} = 1\n")
+        assert "nested too deeply" in cli("odds", "1 inf", "1 inf", "--edition-file", path).problem
+        assert "nested too deeply" in cli("rulesets", "general_combat", "--edition-file", path).problem
+
+    def test_in_a_sweep(self, cli: Cli, tmp_path: Path, place: str) -> None:
+        path = tmp_path / "deep.toml"
+        path.write_text(f"{place or 'sweep'}.{DEEP} = 1\n")
+        assert "nested too deeply" in cli("sweep", path).problem
+
+
+def test_a_file_without_end(cli: Cli) -> None:
+    assert cli("odds", "/dev/zero").problem == "/dev/zero: is larger than 64 MiB"
+
+
+def test_dates_are_shown_as_written(cli: Cli) -> None:
+    assert cli("odds", "1 inf", "1 inf", "--set", "terrain=2020-01-31").problem.endswith("got 2020-01-31")
+
+
+@pytest.mark.parametrize("option", ["--battles", "--seed"])
+def test_numbers_that_are_none(cli: Cli, option: str) -> None:
+    assert "must be a whole number" in cli("odds", "1 inf", "1 inf", option, "1e5").problem
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J", "a\nb", "\u202egeneral"])
+def test_names_of_rulesets_are_shown_as_text(name: str) -> None:
+    with pytest.raises(UnknownRulesetError) as caught:
+        get_ruleset(name)
+    assert str(caught.value).isprintable()
+
+
+def test_a_ruleset_has_no_sweep_file_of_its_own(cli: Cli) -> None:
+    assert cli("schema", "sweep", "--ruleset", "general_combat").problem.startswith("--ruleset: ")
+    assert "\t" not in cli("schema").problem
+
+
+def test_an_edition_without_a_name(cli: Cli) -> None:
+    assert 'unknown edition ""' in cli("rulesets", "general_combat", "--edition", "").problem
+
+
+def test_names_of_files_cannot_steer_a_terminal(cli: Cli, tmp_path: Path) -> None:
+    assert "\x1b" not in cli("resume", tmp_path / "\x1b[2Jgone").problem
+    path, out = tmp_path / "s.toml", tmp_path / "out"
+    path.write_text(GOOD_SWEEP)
+    (out / "parts").mkdir(parents=True)
+    (out / "parts" / "\x1b[2J\nforeign").write_text("")
+    answer = cli("sweep", path, "--out", out, "--no-report")
+    assert answer.code == 0
+    assert "foreign" in answer.err
+    assert "\x1b" not in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_a_manifest_that_cannot_be_read_is_no_finished_sweep(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").mkdir()
+    assert "tables are complete" not in cli("report", tmp_path).problem
 
 
 def test_errors_in_a_real_process(shell: Cli) -> None:

@@ -158,7 +158,9 @@ def nested(depth: int) -> list[Any]:
         ),
         ({"attacker": {"mixes": [{"name": "a"}]}}, "attacker.mixes[0].units", "required"),
         ({"attacker": {"mixes": [{"name": "a\nb", "units": "tank"}]}}, "attacker.mixes[0].name", "one line"),
-        ({"attacker": {"mixes": [{"weight": -1, "units": "tank"}]}}, "attacker.mixes[0].weight", "from 0 up"),
+        ({"attacker": {"mixes": [{"weight": -1, "units": "tank"}]}}, "attacker.mixes[0].weight", "must be 0, or"),
+        ({"attacker": {"mixes": [{"weight": 1e-10, "units": "tank"}]}}, "attacker.mixes[0].weight", "1e-09 to 1e+09"),
+        ({"attacker": {"mixes": [{"weight": 1e10, "units": "tank"}]}}, "attacker.mixes[0].weight", "1e-09 to 1e+09"),
         ({"attacker": {"mixes": [{"weight": True, "units": "tank"}]}}, "attacker.mixes[0].weight", "number"),
         ({"attacker": {"mixes": []}}, "attacker", "needs mixes, a budget or both"),
         (
@@ -252,6 +254,36 @@ def nested(depth: int) -> list[Any]:
         ({"grid": {"edition.tank.price": [5]}}, "grid.edition.tank.price", "unknown field"),
         ({"grid": {"edition.tank.cost": [5, -5]}}, "grid.edition.tank.cost", "-5"),
         ({"grid": {"edition.tank": [5]}}, "grid.edition.tank", "no such value"),
+        ({"grid": {"edition.tank.cost": [5], "edition.arm.cost": [6]}}, "grid.edition.arm.cost", "tank.cost; keep one"),
+        (
+            {"grid": {"edition.units.Tanks.cost": [5, 6], "edition.tank.cost": [6]}},
+            "grid.edition.tank.cost",
+            "sets the same value as grid.edition.units.Tanks.cost",
+        ),
+        (
+            {"grid": {"edition.switches.aa_choice": ["owner"], "scenario.switches.aa_choice": ["per_type"]}},
+            "grid.scenario.switches.aa_choice",
+            "sets the same value",
+        ),
+        (
+            {"grid": {"scenario.attacker.retreat.after_cycles": [1], "scenario.attacker.retreat": [{}]}},
+            "grid.scenario.attacker.retreat",
+            "sets the same value",
+        ),
+        (
+            {"grid": {"scenario.edition_changes": [{"tank.cost": 7}], "edition.tank.cost": [5]}},
+            "grid.edition.tank.cost",
+            "sets the same value",
+        ),
+        (
+            {
+                "scenario": {"switches": {"aa_choice": "owner"}},
+                "grid": {"edition.switches.aa_choice": ["owner", "per_type"]},
+            },
+            "grid.edition.switches.aa_choice",
+            "scenario.switches.aa_choice overrides this",
+        ),
+        ({"scenario": {"attacker": {1: 2}}}, "scenario.attacker", "names of fields must be text, got 1"),
         ({"grid": {"scenario.cycle_limit": []}}, "grid.scenario.cycle_limit", "at least one value"),
         ({"grid": {"scenario.cycle_limit": [1, 2, 1]}}, "grid.scenario.cycle_limit[2]", "twice"),
         ({"grid": {"scenario.cycle_limit": ["a", "b"]}}, "grid.scenario.cycle_limit", "whole number"),
@@ -261,6 +293,22 @@ def test_a_faulty_sweep_names_its_field(tables: dict[str, Any], field: str, word
     problem = refused(small(**tables))
     assert problem.field == field
     assert words in problem.problem
+
+
+def test_neighbouring_values_may_meet_in_a_grid() -> None:
+    plan = planned(
+        scenario={"switches": {"aa_fate": "captured"}},
+        grid={
+            "edition.tank.cost": [5, 6],
+            "edition.tank.attack": [3],
+            "edition.battleship.cost": [20],
+            "edition.dice_sides": [6],
+            "edition.switches.aa_choice": ["owner"],
+            "scenario.attacker.retreat.after_cycles": [0, 1],
+            "scenario.attacker.retreat.when_only_aircraft": [True],
+        },
+    )
+    assert len(plan.points) == 4
 
 
 def test_a_policy_that_fits_some_grid_points_is_no_fault_of_the_file() -> None:

@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any, NoReturn
@@ -73,7 +74,7 @@ def test_a_sweep_writes_what_is_promised(tmp_path: Path) -> None:
         parts_reused=0,
         reports=[],
     )
-    assert str(result).startswith("small: 6 matchups, 18,000 battles in 0:00:0")
+    assert re.match(r"small: 6 matchups, 18,000 battles in 0:0\d:\d\d \(6 parts computed\): ", str(result))
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
         [".lock", "manifest.json", "parts", *TABLE_FILES]
     )
@@ -289,7 +290,25 @@ def test_a_manifest_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('{"name": "my-web-app"}')
     with pytest.raises(StoreError, match="not the manifest of a sweep"):
         sweep(small(), tmp_path)
+    with pytest.raises(StoreError, match="not the manifest of a sweep"):
+        sweep(small(), tmp_path, resume=False)
     assert (tmp_path / "manifest.json").read_text() == '{"name": "my-web-app"}'
+
+
+@pytest.mark.parametrize("text", ["1e999", "NaN", "{}", '"\\ud800"', "null"])
+def test_a_manifest_with_an_impossible_date_can_be_resumed(done: Path, text: str) -> None:
+    path = done / "manifest.json"
+    path.write_text(re.sub(r'"created": "[^"]+"', lambda _: f'"created": {text}', path.read_text()))
+    resume(done, threads=1)
+    assert manifest_of(done)["created"].startswith("20")
+
+
+@pytest.mark.parametrize("text", ["1e999", "NaN", "-5", '"long"', "null"])
+def test_a_manifest_with_an_impossible_time_can_be_resumed(done: Path, text: str) -> None:
+    path = done / "manifest.json"
+    path.write_text(re.sub(r'"elapsed_s": [\d.]+', f'"elapsed_s": {text}', path.read_text()))
+    resume(done, threads=1)
+    assert 0 <= manifest_of(done)["elapsed_s"] < 60
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/b", "a\\b", "/etc", " a", "a\n", "a\x00b", "a\x7f", "\u202ea"])

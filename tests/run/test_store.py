@@ -262,7 +262,20 @@ def test_an_unreadable_manifest_is_an_error(store: Store) -> None:
 def test_removing_takes_only_what_is_named(store: Store) -> None:
     store.write_part(NAME, make_rows())
     (store.folder / "parts" / "notes.txt").write_text("mine")
+    (store.folder / "parts" / "spare.parquet").write_bytes(b"mine too")
     (store.folder / "matchups.parquet").write_bytes(b"x")
-    store.remove("parts", ["matchups.parquet", "mixes.parquet"])
-    assert [path.name for path in (store.folder / "parts").iterdir()] == ["notes.txt"]
+    store.remove(["matchups.parquet", "mixes.parquet"])
+    assert sorted(path.name for path in (store.folder / "parts").iterdir()) == ["notes.txt", "spare.parquet"]
     assert not (store.folder / "matchups.parquet").exists()
+
+
+def test_what_cannot_be_written_is_told_even_if_nothing_can_be_removed(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    monkeypatch.setattr("pathlib.Path.unlink", refuse)
+    with pytest.raises(StoreError, match=r"manifest\.json: cannot write: Permission denied"):
+        store.write_manifest({})

@@ -56,6 +56,7 @@ from simcore.rulesets.general_combat.sea import (
     keep_doomed,
     note_doomed,
     note_strikes,
+    note_unfired,
     submerge,
     sweep_transports,
     take_losses,
@@ -290,6 +291,7 @@ def _find_endings_at_sea(rules, plan, lanes, n, trace):
     sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
     if rules[_SUBMERGE_AT_END] != 0:
         _submerge_both(rules, plan, lanes, n, _REMOVAL, trace)
+        sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
     find_sea_endings(rules, lanes.totals, n, lanes.cycles, lanes.ending)
 
 
@@ -389,7 +391,7 @@ def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trac
         if step == _STRIKE and not is_submarine:
             continue
         most = count_dice(units, n, side, slot, rules[_PER_ARTILLERY], plan.kind, plan.first, plan.second, dice)
-        if is_submarine:
+        if is_submarine and (step == _STRIKE or rules[_STRIKE_ALWAYS] == 0):
             most = keep_dice(dice, n, struck, side, 1 if step == _STRIKE else 0)
         if most == 0:
             continue
@@ -473,6 +475,8 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
             return status
         if one_by_one:
             take_losses(plan, 1 - side, n, alive, hits, lanes.air_hits_subs, lanes.caps)
+            if strip and side == 0:
+                note_unfired(plan, 1, n, alive, lanes.doomed)
     if not one_by_one:
         for side in range(2):
             take_losses(plan, side, n, alive, hits, lanes.air_hits_subs, lanes.caps)
@@ -482,7 +486,7 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
     firing = alive
     if strip:
         for side in range(2):
-            keep_doomed(plan, side, totals, n, alive, lanes.doomed)
+            keep_doomed(plan, side, totals, n, alive, one_by_one and side == 1, lanes.doomed)
         firing = lanes.doomed
     count_board(plan, firing, n, totals)
     for side in range(2):

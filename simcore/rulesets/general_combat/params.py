@@ -600,7 +600,7 @@ class GeneralCombatScenario(FrozenModel):
         groups: list[LossGroup] = []
         for entry in self._loss_order(side):
             unit = entry.removesuffix(_DAMAGE)
-            if unit not in counts:
+            if unit not in counts or (entry != unit and unit not in two_hit):
                 continue
             cost = self.rules.units[unit].cost
             if unit == "transport":

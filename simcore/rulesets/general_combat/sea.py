@@ -32,6 +32,7 @@ __all__ = [
     "keep_doomed",
     "note_doomed",
     "note_strikes",
+    "note_unfired",
     "submerge",
     "sweep_transports",
     "take_losses",
@@ -128,9 +129,11 @@ def count_board(plan, alive, n, totals):
                 row = base + _SUBMERGED_TOTAL
             for i in range(n):
                 totals[row, i] += alive[g, i]
-            if plan.armed[g] != 0 and row <= base + _SHIPS:
+            if plan.armed[g] != 0 and row != base + _SUBMERGED_TOTAL:
+                # Where transports have a value (Revised) they fire like any other ship.
+                armed_row = base + _ARMED_SHIPS if row == base + _TRANSPORTS else row + _ARMED
                 for i in range(n):
-                    totals[row + _ARMED, i] += alive[g, i]
+                    totals[armed_row, i] += alive[g, i]
             if plan.kind[g] == _DESTROYER:
                 for i in range(n):
                     totals[base + _DESTROYERS, i] += alive[g, i]
@@ -245,16 +248,29 @@ def note_doomed(plan, side, n, alive, doomed):
 
 
 @kernel
-def keep_doomed(plan, side, totals, n, alive, doomed):
+def note_unfired(plan, side, n, alive, doomed):
+    """After the enemy's strike alone: `doomed` becomes the submarines lost before they could strike."""
+    row = plan.first[side, _SUBMARINE]
+    for i in range(n):
+        doomed[row, i] -= alive[row, i]
+
+
+@kernel
+def keep_doomed(plan, side, totals, n, alive, unfired, doomed):
     """After step 2: what a side with a destroyer lost in it fires once more (GC-2.3:sub_first_strike).
 
-    In lanes without a destroyer, by `totals` from the start of step 2, `doomed` becomes what is alive. The
-    submarines have fired, so they are counted as they are.
+    In lanes without a destroyer, by `totals` from the start of step 2, `doomed` becomes what is alive. Of the
+    submarines only those fire that were lost before they could strike, where `unfired` says that `doomed`
+    holds their number.
     """
     row = SEA_TOTALS + side * SIDE_TOTALS + _DESTROYERS
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        for i in range(n):
-            doomed[g, i] = doomed[g, i] if totals[row, i] > 0 and plan.kind[g] != _SUBMARINE else alive[g, i]
+        if plan.kind[g] == _SUBMARINE:
+            for i in range(n):
+                doomed[g, i] = doomed[g, i] if unfired and totals[row, i] > 0 else 0
+        else:
+            for i in range(n):
+                doomed[g, i] = doomed[g, i] if totals[row, i] > 0 else alive[g, i]
 
 
 @kernel
