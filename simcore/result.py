@@ -107,6 +107,8 @@ class Result:
                     for unit in scenario.counts(side)
                 },
             }
+            if f"submerged.{name}" in sums and "submarine" in scenario.counts(side):
+                data[name]["mean_submerged"] = sums[f"submerged.{name}"] / n
         data["swing"] = moments("swing")
         if "captured.battles" in sums:
             data["captured"] = {

@@ -294,8 +294,6 @@ def _public_schema(model: type[FrozenModel]) -> dict[str, Any]:
         del schema["properties"][name]
         if name in schema.get("required", []):
             schema["required"].remove(name)
-    for definition in schema.get("$defs", {}).values():
-        definition.get("properties", {}).pop("internal", None)
     return schema
 
 

@@ -1,4 +1,4 @@
-"""General combat: dice combat between stacks of land and air units in cycles of fire."""
+"""General combat: dice combat between stacks of land, sea and air units in cycles of fire."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _check_editions(data: Mapping[str, Any], source: str) -> Any:
 
 RULESET = Ruleset(
     id="general_combat",
-    title="General combat (land battles)",
+    title="General combat (land and sea battles)",
     version=1,
     units=UNITS,
     outcomes=OUTCOMES,

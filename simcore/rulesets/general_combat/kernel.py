@@ -286,7 +286,7 @@ def _submerge_both(rules, plan, lanes, n, step, trace):
 
 @kernel
 def _find_endings_at_sea(rules, plan, lanes, n, trace):
-    """Make the sweep of step 5, submerge where it comes last, and step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
+    """Make the sweep of step 5, submerge where it comes last, and test step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
     count_board(plan, lanes.alive, n, lanes.totals)
     sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
     if rules[_SUBMERGE_AT_END] != 0:
@@ -321,8 +321,8 @@ def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, tra
     ending = lanes.ending
     cycles = lanes.cycles
     numbers = lanes.numbers
-    value = rules[_TERRITORY_VALUE]
     at_sea = rules[_SEA] != 0
+    value = np.int64(0) if at_sea else rules[_TERRITORY_VALUE]
     guns_are_units = rules[_GUNS_ARE_UNITS] != 0
     aa_row = plan.first[1, AA_GUN]
     for k in range(n_ended):
