@@ -104,7 +104,7 @@ class Result:
                 "sd_cost_lost": lost["sd"],
                 "mean_survivors": {
                     unit: sum(sums[f"survivors.{outcome}.{name}.{unit}"] for outcome in ruleset.outcomes) / n
-                    for unit in scenario.counts(side)
+                    for unit in scenario.casualties(side)
                 },
             }
             if f"submerged.{name}" in sums and "submarine" in scenario.counts(side):

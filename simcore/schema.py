@@ -37,6 +37,9 @@ class ScenarioModel(Protocol):
     def counts(self, side: int) -> dict[str, int]:
         """Units of a side by name, only those with a count above 0."""
 
+    def casualties(self, side: int) -> dict[str, int]:
+        """Those units of a side that can be lost, by name: the only ones that are counted as survivors."""
+
     def cost(self, side: int) -> int:
         """Cost of a side's units."""
 

@@ -267,3 +267,18 @@ def test_processes_forked_after_a_parallel_run_can_go_on() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert done.stdout == "True\n", done.stderr
+
+
+@pytest.mark.parametrize("editions", [{"my": {1: 2, "base": "spring1942"}}, {"my": {"title": {1, 2}}}])
+def test_editions_that_no_file_could_hold(editions: dict[str, Any]) -> None:
+    with pytest.raises(ScenarioError, match="nothing but tables, lists, text"):
+        load_scenario({**DUEL, "editions": editions})
+
+
+def test_installations_are_not_listed_among_the_survivors() -> None:
+    fort = "2 infantry, 2 aa_gun, 1 industrial_complex"
+    captured = simcore.odds("3 infantry", fort, battles=500).to_dict()
+    assert list(captured["defender"]["mean_survivors"]) == ["infantry"]
+    assert captured["captured"]["mean_guns"] == 2 * captured["captured"]["share"]
+    units = simcore.odds("3 infantry", fort, edition="1942_2nd", battles=500).to_dict()
+    assert list(units["defender"]["mean_survivors"]) == ["infantry", "aa_gun"]

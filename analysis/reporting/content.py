@@ -393,7 +393,9 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
         if len(rows) < total
         else ""
     )
-    return {"rows": rows, "note": note, "total": total}
+    # At sea nothing is ever captured: a column of zeros would say no more than its absence.
+    captures = bool((summary.counted["p_captured"] > 0).any())
+    return {"rows": rows, "note": note, "total": total, "captures": captures}
 
 
 def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simcore.scenario import load_scenario
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -280,6 +282,7 @@ class Tables:
 
     def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
         self.failed = 0
+        self._casualties: dict[tuple[int, int, str], bool] = {}
         self._plan = plan
         self._ruleset = plan.ruleset
         self._layout = _Layout(plan.ruleset)
@@ -398,7 +401,7 @@ class Tables:
         if error:
             self.failed += 1
             return
-        self._add_survivors(matchup, (attacker, defender), figures)
+        self._add_survivors(matchup, point, (attacker, defender), figures)
         layout = self._layout
         for side, (own, enemy) in enumerate(((i, j), (j, i))):
             sums.sums[side][own].add(
@@ -431,11 +434,21 @@ class Tables:
         row += ["failed" if error else "ok", error]
         self._matchups.add(row)
 
-    def _add_survivors(self, matchup: int, mixes: tuple[Mix, Mix], figures: Sequence[int]) -> None:
+    def _is_casualty(self, matchup: int, point: GridPoint, side: int, unit: str) -> bool:
+        """Whether a unit can be lost at a grid point: only such units are counted as survivors."""
+        key = (point.first, side, unit)
+        if key not in self._casualties:
+            possible = load_scenario(self._plan.scenario(matchup)).casualties(side)
+            self._casualties[key] = unit in possible
+        return self._casualties[key]
+
+    def _add_survivors(self, matchup: int, point: GridPoint, mixes: tuple[Mix, Mix], figures: Sequence[int]) -> None:
         layout = self._layout
         counts = [(name, figures[k]) for name, k in layout.outcomes]
-        for side, mix in zip(_SIDES, mixes, strict=True):
+        for number, (side, mix) in enumerate(zip(_SIDES, mixes, strict=True)):
             for unit, start in mix.counts.items():
+                if not self._is_casualty(matchup, point, number, unit):
+                    continue
                 left = [figures[k] for k in layout.survivors[side, unit]]
                 n = figures[layout.battles]
                 self._survivors.add([matchup, side, unit, ALL_OUTCOMES, n, start, sum(left) / n])

@@ -6,6 +6,7 @@ import itertools
 import math
 from fractions import Fraction
 
+import icepool
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,7 +85,6 @@ def test_edges_of_the_guide_table() -> None:
 
 
 def test_pools_agree_with_an_independent_dice_library() -> None:
-    icepool = pytest.importorskip("icepool")
     for value, sides, n in [(1, 6, 5), (3, 6, 10), (7, 12, 4)]:
         die = n @ icepool.coin(value, sides)
         first, bounds = hit_bounds(value, sides, n)

@@ -274,14 +274,12 @@ def _find_endings(rules, plan, lanes, n):
 
 @kernel
 def _submerge_both(rules, plan, lanes, n, step, trace):
-    """Submerge by policy, both sides from the same board, and count the board again."""
-    if rules[_SUBMERGE[0]] == 0 and rules[_SUBMERGE[1]] == 0:
-        return
+    """Submerge by policy: first the attacker's submarines, then the defender's, who sees them gone (GC-4.2.2)."""
     for side in range(2):
-        allow_air_hits(rules, side, lanes.totals, n, lanes.air_hits_subs)
-    for side in range(2):
-        submerge(rules, plan, side, lanes, n, step, trace)
-    count_board(plan, lanes.alive, n, lanes.totals)
+        if rules[_SUBMERGE[side]] != 0:
+            allow_air_hits(rules, 1 - side, lanes.totals, n, lanes.air_hits_subs)
+            submerge(rules, plan, side, lanes, n, step, trace)
+            count_board(plan, lanes.alive, n, lanes.totals)
 
 
 @kernel
@@ -488,7 +486,8 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
         for side in range(2):
             keep_doomed(plan, side, totals, n, alive, one_by_one and side == 1, lanes.doomed)
         firing = lanes.doomed
-    count_board(plan, firing, n, totals)
+    doomed_count = rules[_DOOMED_DESTROYER_COUNTS] != 0
+    count_board(plan, firing if doomed_count else alive, n, totals)
     for side in range(2):
         allow_air_hits(rules, side, totals, n, lanes.air_hits_subs)
     for side in range(2):
@@ -496,7 +495,7 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
         if status != _OK:
             return status
     take_losses(plan, 1, n, alive, hits, lanes.air_hits_subs, lanes.caps)
-    if rules[_DOOMED_DESTROYER_COUNTS] == 0:
+    if not doomed_count:
         count_board(plan, alive, n, totals)
         allow_air_hits(rules, 1, totals, n, lanes.air_hits_subs)
     take_losses(plan, 0, n, alive, hits, lanes.air_hits_subs, lanes.caps)

@@ -258,6 +258,15 @@ def _read_units(value: object) -> dict[str, int]:
     return parse_units(value, UNITS, ALIASES, most=MAX_UNITS)
 
 
+def _as_json(editions: Mapping[str, Any], source: str) -> str:
+    try:
+        return json.dumps(editions, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        raise ScenarioError(
+            "must hold nothing but tables, lists, text, numbers, true and false", field="editions", source=source
+        ) from None
+
+
 @lru_cache(maxsize=64)
 def _own_editions(text: str, source: str) -> dict[str, Edition]:
     """Parse inline editions once per sweep rather than once per matchup."""
@@ -267,7 +276,7 @@ def _own_editions(text: str, source: str) -> dict[str, Edition]:
         raise problem.at(field=f"editions.{problem.field}" if problem.field else "editions") from None
 
 
-Units = Annotated[dict[str, int], BeforeValidator(_read_units)]
+Units = Annotated[dict[str, int], BeforeValidator(_read_units, json_schema_input_type=str | dict[str, int])]
 TechnologyName = Literal[
     "super_submarines",
     "jet_fighters",
@@ -499,6 +508,11 @@ class GeneralCombatScenario(FrozenModel):
         units = self._side(Side(side)).units
         return {unit: units[unit] for unit in UNITS if units.get(unit)}
 
+    def casualties(self, side: int) -> dict[str, int]:
+        """Return those units of a side that can be lost: guns and complexes that are captured are no casualties."""
+        possible = {group.unit for group in self.loss_groups(Side(side))}
+        return {unit: count for unit, count in self.counts(side).items() if unit in possible}
+
     def unit_text(self, side: int) -> str:
         """Return the canonical unit list of a side."""
         return format_units(self.counts(side))
@@ -701,7 +715,7 @@ def parse_scenario(data: Mapping[str, Any], source: str = "") -> GeneralCombatSc
         raise ScenarioError(f"must be a table of editions, got {shown(own)}", field="editions", source=source)
     known = {
         **builtin_editions(),
-        **(_own_editions(json.dumps(own, sort_keys=True, default=str), source) if own else {}),
+        **(_own_editions(_as_json(own, source), source) if own else {}),
     }
     name = data.get("edition", DEFAULT_EDITION)
     if not isinstance(name, str):

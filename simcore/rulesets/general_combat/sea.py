@@ -162,8 +162,8 @@ def note_strikes(rules, side, totals, n, struck):
 def submerge(rules, plan, side, lanes, n, step, trace):
     """Submerge a side's submarines where its policy says so and no enemy destroyer is left (GC-4.2.2, GC-4.2.3).
 
-    ``lanes.totals`` are those of the board before either side submerges, ``lanes.air_hits_subs`` says where
-    the enemy's aircraft can hit submarines. Never before the first cycle.
+    ``lanes.totals`` count the board as it is now, ``lanes.air_hits_subs`` says where the enemy's aircraft can
+    hit submarines. Never before the first cycle.
     """
     totals = lanes.totals
     alive = lanes.alive

@@ -148,7 +148,10 @@ class _Narrator:
         self.lines: list[str] = []
         self.draws: list[dict[str, Any]] = []
         self.lost: dict[str, dict[str, int]] = {"attacker": {}, "defender": {}}
+        self.submerged = {"attacker": 0, "defender": 0}
         self.cycle = -1
+        self.last_loss: tuple[int, ...] = ()
+        self.lost_together = 0
 
     def _value(self, odds: int) -> str:
         numerator, denominator, _ = (int(x) for x in self.odds[odds])
@@ -201,10 +204,12 @@ class _Narrator:
 
     def read(self, event: npt.NDArray[np.int32]) -> None:
         kind, cycle = int(event[EventField.KIND]), int(event[EventField.CYCLE])
+        if kind in {Event.DRAW, Event.SUBMERGE} and cycle != self.cycle:
+            self.cycle = cycle
+            self.lines.append(f"Cycle {cycle}" if cycle else "Antiaircraft fire (4.0.1)")
+        if kind != Event.LOSS:
+            self.last_loss = ()
         if kind == Event.DRAW:
-            if cycle != self.cycle:
-                self.cycle = cycle
-                self.lines.append(f"Cycle {cycle}" if cycle else "Antiaircraft fire (4.0.1)")
             self._draw(event)
         elif kind in {Event.LOSS, Event.SWEEP, Event.SUBMERGE, Event.DAMAGE}:
             self._change(event, kind)
@@ -214,6 +219,7 @@ class _Narrator:
         side = Side(int(event[EventField.SIDE])).name.lower()
         unit, count = UNITS[int(event[EventField.GROUP])], int(event[EventField.DICE])
         if kind == Event.SUBMERGE:
+            self.submerged[side] += count
             self.lines.append(f"  {side} submerges {_counted(count, unit)} (4.2.3)")
             return
         if kind == Event.DAMAGE:
@@ -221,6 +227,13 @@ class _Narrator:
             return
         self.lost[side][unit] = self.lost[side].get(unit, 0) + count
         if kind == Event.LOSS:
+            # Units of a type may stand in several rows, such as transports with and without cargo.
+            fields = (EventField.SIDE, EventField.GROUP, EventField.CYCLE, EventField.STEP)
+            loss = tuple(int(event[i]) for i in fields)
+            if loss == self.last_loss:
+                self.lines.pop()
+                count += self.lost_together
+            self.last_loss, self.lost_together = loss, count
             self.lines.append(f"  {side} loses {_counted(count, unit)}")
         elif unit == "transport":
             self.lines.append(f"{side} loses {_counted(count, unit)} without dice: defenceless (4.5.2, 4.5.3)")
@@ -313,7 +326,7 @@ def replay(
         ending, meaning, clause = _SEA_ENDINGS[outcome]
         clause = f" ({clause})" if clause else ""
     narrator.lines.append(f"{fought} {ending}: {meaning}{clause}.")
-    narrator.lines.extend(_closing_lines(survivors, captured))
+    narrator.lines.extend(_closing_lines(survivors, narrator.submerged, captured))
     return Replay(
         lines=narrator.lines,
         outcome=OUTCOMES[outcome],
@@ -327,10 +340,15 @@ def replay(
     )
 
 
-def _closing_lines(survivors: dict[str, dict[str, int]], captured: dict[str, Any]) -> list[str]:
+def _closing_lines(
+    survivors: dict[str, dict[str, int]], submerged: dict[str, int], captured: dict[str, Any]
+) -> list[str]:
     lines = []
     for side in ("attacker", "defender"):
-        left = ", ".join(_counted(count, unit) for unit, count in survivors[side].items())
+        below = f" ({submerged[side]} submerged)" if submerged[side] else ""
+        left = ", ".join(
+            _counted(count, unit) + (below if unit == "submarine" else "") for unit, count in survivors[side].items()
+        )
         lines.append(f"Left of the {side}: {left or 'nothing'}")
     taken = [
         _counted(captured[kind], unit)
