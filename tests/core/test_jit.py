@@ -87,10 +87,15 @@ def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> N
     simcore.simulate(encoded, battles=50, keep_battles=True)
     simcore.replay(DUEL)
     simcore.replay(DUEL, script=[1, 1, 1, 1])
+    fleet = {"terrain": "sea", "attacker": {"units": "1 cruiser"}, "defender": {"units": "1 destroyer"}}
+    simcore.simulate(simcore.encode([DUEL, fleet]), battles=5_000, threads=2)
+    simcore.simulate(simcore.encode([fleet]), battles=5_000, threads=1)
+    simcore.replay(fleet)
     serial: Any = kernel.resolve_serial
     parallel: Any = kernel.resolve_parallel
-    assert len(serial.signatures) == 2
-    assert len(parallel.signatures) == 1
+    # Land and sea are compiled apart, each only when it is needed.
+    assert len(serial.signatures) == 2 * 2
+    assert len(parallel.signatures) == 2
 
 
 def test_layer_is_known() -> None:

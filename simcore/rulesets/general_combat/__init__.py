@@ -14,6 +14,7 @@ from simcore.rulesets.general_combat.encoding import (
     OUTCOMES,
     UNITS,
     Battles,
+    RowField,
     encode,
     swing_bound,
 )
@@ -48,14 +49,20 @@ def _tally(
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat import kernel  # noqa: PLC0415 - compiles kernels
 
-    n = len(segments)
-    tally = np.zeros((n, len(ACCUMULATORS)), dtype=np.int64)
-    status = np.full(n, Status.UNSET, dtype=np.uint8)
-    where = np.zeros(n, dtype=np.int64)
-    rows = np.zeros((n, 4), dtype=np.int64)
-    rows[:, :3] = segments
+    tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
+    status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
+    where = np.zeros(len(segments), dtype=np.int64)
     run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
-    run(rows, arrays, _dice_table(arrays.odds.tobytes()), keys, tally, status, where, None, None, None)
+    table = _dice_table(arrays.odds.tobytes())
+    at_sea = arrays.rules[segments[:, 0], RowField.SEA] != 0
+    for picked, sea in ((np.flatnonzero(~at_sea), None), (np.flatnonzero(at_sea), 1)):
+        if not len(picked):
+            continue
+        rows = np.zeros((len(picked), 4), dtype=np.int64)
+        rows[:, :3] = segments[picked]
+        part = [np.ascontiguousarray(array[picked]) for array in (tally, status, where)]
+        run(rows, arrays, table, keys, *part, None, None, None, sea)
+        tally[picked], status[picked], where[picked] = part
     return tally, status, where
 
 
@@ -93,6 +100,7 @@ def _record(
         records,
         no_trace,
         no_script,
+        1 if arrays.rules[row, RowField.SEA] else None,
     )
     return records._asdict(), tally, status, where
 

@@ -506,7 +506,7 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
 
 
 @kernel
-def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script):
+def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea):
     """Resolve one run of battles of one matchup.
 
     Parameters
@@ -531,6 +531,9 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
         Output: events of the battle in lane 0; row 0 counts them.
     script : int64 (1 + draws,) or None
         Hits at each draw point from index 1 on (index 0: next to use); length 1 = draw from the battle's words.
+    sea : int64 or None
+        None for land battles, any number for sea battles. All segments of a call are of one kind: what the
+        other needs is not even compiled.
     """
     row = segments[s, 0]
     first_battle = segments[s, 1]
@@ -539,7 +542,6 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
     key = keys[row]
     plan = plan_matchup(battles, row)
     has_aa = plan.aa_pools.sum() > 0
-    at_sea = rules[_SEA] != 0
     lanes = new_lanes()
     acc = np.zeros(tallies.shape[1], dtype=np.int64)
     started = np.int64(0)
@@ -557,7 +559,7 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
                     return
             started += stop - n
             n = stop
-        if at_sea:
+        if sea is not None:
             _find_endings_at_sea(rules, plan, lanes, n, trace)
         else:
             _find_endings(rules, plan, lanes, n)
@@ -578,7 +580,7 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
             if started == count:
                 break
             continue
-        if at_sea:
+        if sea is not None:
             code = _fight_at_sea(rules, plan, battles.odds, lanes, n, table, key, trace, script)
         else:
             code = _fight_on_land(rules, plan, battles.odds, lanes, n, table, key, trace, script)
@@ -587,7 +589,7 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
             where[s] = np.int64(lanes.numbers[0])
             return
     tally_captures(
-        count, not at_sea, rules[_TERRITORY_VALUE], rules[_CAPTURABLE_GUNS], rules[_CAPTURABLE_COMPLEXES], acc
+        count, sea is None, rules[_TERRITORY_VALUE], rules[_CAPTURABLE_GUNS], rules[_CAPTURABLE_COMPLEXES], acc
     )
     for k in range(len(acc)):
         tallies[s, k] = acc[k]
@@ -595,14 +597,14 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
 
 
 @kernel
-def resolve_serial(segments, battles, table, keys, tallies, status, where, records, trace, script):
+def resolve_serial(segments, battles, table, keys, tallies, status, where, records, trace, script, sea):
     """Resolve all segments one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script)
+        resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea)
 
 
 @driver
-def resolve_parallel(segments, battles, table, keys, tallies, status, where, records, trace, script):
+def resolve_parallel(segments, battles, table, keys, tallies, status, where, records, trace, script, sea):
     """Resolve all segments on all threads; arguments as in `resolve_chunk`."""
     for s in prange(len(segments)):
-        resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script)
+        resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea)

@@ -346,7 +346,7 @@ class RetreatPolicy(FrozenModel):
 class Outnumbered(FrozenModel):
     """Submerge when so many enemies that can hit submarines face each own one."""
 
-    outnumbered: float = Field(gt=0, le=1_000, description="Enemy units per own submarine, to three decimals")
+    outnumbered: float = Field(ge=0.001, le=1_000, description="Enemy units per own submarine, to three decimals")
 
 
 def _read_submerge(value: object) -> object:

@@ -183,7 +183,9 @@ def submerge(rules, plan, side, lanes, n, step, trace):
         fighting = totals[enemy + _SUBMARINES, i] + totals[enemy + _SHIPS, i]
         hunters = totals[enemy + _ARMED_SUBMARINES, i] + totals[enemy + _ARMED_SHIPS, i]
         hunters += totals[enemy + _ARMED_AIRCRAFT, i] * air_hits_subs[1 - side, i]
-        wanted = wants_submerge(policy, per_thousand, submarines, totals[enemy + _AIRCRAFT, i], fighting, hunters)
+        aircraft = totals[enemy + _AIRCRAFT, i]
+        enemies = aircraft + fighting + totals[enemy + _TRANSPORTS, i] + totals[enemy + _SUBMERGED_TOTAL, i]
+        wanted = wants_submerge(policy, per_thousand, submarines, enemies, aircraft, fighting, hunters)
         if wanted and cycles[i] > 0 and acts_in_step_2(submarines, totals[enemy + _DESTROYERS, i], 0):
             if trace is not None:
                 emit(trace, _SUBMERGE_EVENT, cycles[i], step, side, _SUBMARINE, alive[row, i], 0, 0, 0)

@@ -142,8 +142,10 @@ def acts_in_step_2(submarines, enemy_destroyers, always):
 
 
 @kernel
-def wants_submerge(policy, per_thousand, submarines, enemy_aircraft, enemy_fighting_ships, enemy_hunters):
+def wants_submerge(policy, per_thousand, submarines, enemies, aircraft, fighting_ships, hunters):
     """Whether the owner's policy submerges the submarines that may (GC-4.2.2).
+
+    Where no enemy is left in the sea zone there is nothing to hide from, and a won battle stays won.
 
     Parameters
     ----------
@@ -151,13 +153,17 @@ def wants_submerge(policy, per_thousand, submarines, enemy_aircraft, enemy_fight
         A value of `SubmergePolicy`.
     per_thousand : int64
         For OUTNUMBERED: enemies per thousand own submarines.
-    submarines, enemy_aircraft, enemy_fighting_ships, enemy_hunters : int64
-        Own submarines; enemy aircraft, enemy ships but transports, enemy units that can hit submarines.
+    submarines : int64
+        Own submarines.
+    enemies : int64
+        Enemies in the sea zone, submerged ones included.
+    aircraft, fighting_ships, hunters : int64
+        Enemies on the board: aircraft, ships but transports, units that can hit submarines.
     """
-    return (
+    return (enemies > 0) & (
         (policy == _ALWAYS)
-        | ((policy == _FACING_AIRCRAFT) & (enemy_aircraft > 0) & (enemy_fighting_ships == 0))
-        | ((policy == _OUTNUMBERED) & (1_000 * enemy_hunters >= per_thousand * submarines))
+        | ((policy == _FACING_AIRCRAFT) & (aircraft > 0) & (fighting_ships == 0))
+        | ((policy == _OUTNUMBERED) & (1_000 * hunters >= per_thousand * submarines))
     )
 
 

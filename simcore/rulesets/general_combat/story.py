@@ -292,7 +292,8 @@ def replay(
             captured_value=np.zeros(1, dtype=np.int32),
         )
         segments = np.array([[0, battle, 1, 0]], dtype=np.int64)
-        resolve_serial(segments, arrays, table, key.reshape(1, 2), tally, status, where, records, trace, steps)
+        sea = 1 if scenario.terrain == "sea" else None
+        resolve_serial(segments, arrays, table, key.reshape(1, 2), tally, status, where, records, trace, steps, sea)
         if trace[0, 0] < capacity:
             break
         capacity = int(trace[0, 0]) + 1

@@ -457,6 +457,8 @@ def wants_to_submerge(scenario: SeaScenario, side: int, fleets: Fleets) -> bool:
     """GC-4.2.2: the owner's policy, which looks at the two boards as they are."""
     policy = scenario.forces[side].submerge
     mine, theirs = fleets[side].board, fleets[1 - side].board
+    if not theirs and not fleets[1 - side].submerged:  # nothing left to hide from
+        return False
     if isinstance(policy, str):
         armed = [piece for piece in theirs if piece.unit != "transport"]
         facing_aircraft = bool(armed) and all(map(is_aircraft, armed))

@@ -1121,3 +1121,10 @@ def test_pairings_at_sea() -> None:
     assert one.same_as(other)
     one, other = fought_all([at_sea(*armies), at_sea(*armies, defender_cargo=["1 tank"])], pairing="independent")
     assert not one.same_as(other)
+
+
+@pytest.mark.rule("GC-4.2.2")
+def test_submarines_do_not_submerge_when_no_enemy_is_left() -> None:
+    alone = {"edition": "revised", "terrain": "sea", "attacker": {"units": "1 submarine", "submerge": "always"}}
+    told = simcore.replay({**alone, "defender": {"units": "1 destroyer"}}, script=[1, 0])
+    assert (told.outcome, told.survivors) == ("attacker_wins", {"attacker": {"submarine": 1}, "defender": {}})

@@ -18,7 +18,7 @@ from tests.strategies import sea_units
 def problem(scenario: dict[str, Any]) -> str:
     """Return the error of a scenario."""
     with pytest.raises(ScenarioError) as caught:
-        simcore.encode([scenario])
+        load_scenario(scenario)
     return str(caught.value)
 
 
