@@ -14,6 +14,7 @@ from battles import BATTLES, LANES, draws_per_battle, fight, scenario, seconds, 
 import simcore
 
 GOAL_RATIO = 10.0
+GOAL_RATIO_AT_SEA = 12.0
 GOAL_THREADS = 1.8
 BATTLES_PER_ROUND = 1 << 19
 BLOCKS = 2_000
@@ -23,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the sampler's speed goals.")
     parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds; the minimum of each counts")
     rounds = parser.parse_args().rounds
-    print(f"{'battle':<64} {'M/s 1t':>7} {'M/s 2t':>7} {'words':>6} {'ratio':>6} {'2t/1t':>6}")
+    print(f"{'battle':<82} {'M/s 1t':>7} {'M/s 2t':>7} {'words':>6} {'ratio':>6} {'2t/1t':>6}")
     for name in BATTLES:
         encoded = simcore.encode([scenario(name)])
         draws = draws_per_battle(name)
@@ -36,12 +37,15 @@ def main() -> None:
             one = min(one, seconds(fight, encoded, BATTLES_PER_ROUND, 1) / BATTLES_PER_ROUND)
             two = min(two, seconds(fight, encoded, BATTLES_PER_ROUND, 2) / BATTLES_PER_ROUND)
         ratio, speedup = one / (draws * bare), one / two
+        goal = GOAL_RATIO_AT_SEA if encoded.scenarios[0].canonical()["terrain"] == "sea" else GOAL_RATIO
         print(
-            f"{name:<64} {1e-6 / one:>7.2f} {1e-6 / two:>7.2f} {draws:>6.2f} {ratio:>6.2f} {speedup:>6.2f}"
-            f"{'' if ratio <= GOAL_RATIO and speedup >= GOAL_THREADS else '  <- misses a goal'}",
+            f"{name:<82} {1e-6 / one:>7.2f} {1e-6 / two:>7.2f} {draws:>6.2f} {ratio:>6.2f} {speedup:>6.2f}"
+            f"{'' if ratio <= goal and speedup >= GOAL_THREADS else '  <- misses a goal'}",
             flush=True,
         )
-    print(f"one random word alone: {bare * 1e9:.2f} ns; goals: ratio <= {GOAL_RATIO}, 2t/1t >= {GOAL_THREADS}")
+    print(
+        f"one random word alone: {bare * 1e9:.2f} ns; goals: ratio <= {GOAL_RATIO} ({GOAL_RATIO_AT_SEA} at sea), 2t/1t >= {GOAL_THREADS}"
+    )
 
 
 if __name__ == "__main__":
