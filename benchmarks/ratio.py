@@ -43,9 +43,8 @@ def main() -> None:
             f"{'' if ratio <= goal and speedup >= GOAL_THREADS else '  <- misses a goal'}",
             flush=True,
         )
-    print(
-        f"one random word alone: {bare * 1e9:.2f} ns; goals: ratio <= {GOAL_RATIO} ({GOAL_RATIO_AT_SEA} at sea), 2t/1t >= {GOAL_THREADS}"
-    )
+    print(f"one random word alone: {bare * 1e9:.2f} ns")
+    print(f"goals: ratio <= {GOAL_RATIO} ({GOAL_RATIO_AT_SEA} at sea), 2t/1t >= {GOAL_THREADS}")
 
 
 if __name__ == "__main__":
