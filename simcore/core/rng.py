@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from simcore.core.jit import kernel
 
-__all__ = ["RNG_VERSION", "TAG_CYCLE_SHIFT", "derive_key", "draw_tag", "fill_words", "philox4x32", "word64"]
+__all__ = ["RNG_VERSION", "TAG_CYCLE_SHIFT", "derive_key", "draw_tag", "fill_words", "philox4x32"]
 
 RNG_VERSION = "simcore-rng-1"
 TAG_CYCLE_SHIFT = 12
@@ -62,27 +62,6 @@ def philox4x32(c0, c1, c2, c3, k0, k1):
     c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[8]) & _LOW, (k1 + _W1_TIMES[8]) & _LOW)
     c0, c1, c2, c3 = _round(c0, c1, c2, c3, (k0 + _W0_TIMES[9]) & _LOW, (k1 + _W1_TIMES[9]) & _LOW)
     return c0, c1, c2, c3
-
-
-@kernel
-def word64(tag, battle, k0, k1):
-    """Return the 64-bit word of one draw.
-
-    Parameters
-    ----------
-    tag : uint64
-        From `draw_tag`, below 2**32.
-    battle : uint64
-        Battle number.
-    k0, k1 : uint64
-        Key words, each below 2**32.
-
-    Returns
-    -------
-    uint64
-    """
-    x0, x1, _, _ = philox4x32(np.uint64(0), tag, battle & _LOW, battle >> _32, k0, k1)
-    return x0 | (x1 << _32)
 
 
 @kernel
