@@ -343,7 +343,7 @@ def _undecided(summary: Summary) -> Iterable[Finding]:
             yield _sentence(
                 "undecided",
                 "Undecided",
-                f"battles {words} in {plural(number, 'matchup', 'matchups')}, at most {percent_text(shares[place])}: ",
+                f"In {plural(number, 'matchup', 'matchups')} battles {words}, up to {percent_text(shares[place])} of them: ",
                 _name(table["attacker"].iloc[place]),
                 " attacking ",
                 _name(table["defender"].iloc[place]),
