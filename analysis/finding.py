@@ -343,7 +343,8 @@ def _undecided(summary: Summary) -> Iterable[Finding]:
             yield _sentence(
                 "undecided",
                 "Undecided",
-                f"In {plural(number, 'matchup', 'matchups')} battles {words}, up to {percent_text(shares[place])} of them: ",
+                f"In {plural(number, 'matchup', 'matchups')} battles {words}, "
+                f"up to {percent_text(shares[place])} of them: ",
                 _name(table["attacker"].iloc[place]),
                 " attacking ",
                 _name(table["defender"].iloc[place]),

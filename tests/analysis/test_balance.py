@@ -292,7 +292,7 @@ def test_undecided_matchups_are_not_close(tmp_path: Path) -> None:
 def test_unfinished_battles_are_named(tmp_path: Path) -> None:
     rows = [matchup(A, X, counts(500, 400, unfinished=100)), matchup(B, X, counts(500, 500))]
     text = "\n".join(analysis.summarize(write(tmp_path / "run", rows)).headlines)
-    assert "battles reached the cycle limit undecided in 1 matchup, at most 10.0 %: “alpha”" in text
+    assert "In 1 matchup battles reached the cycle limit undecided, up to 10.0 % of them: “alpha”" in text
 
 
 def _grid_run(folder: Path, wins: list[int]) -> Summary:
