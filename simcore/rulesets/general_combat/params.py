@@ -465,9 +465,17 @@ class GeneralCombatScenario(FrozenModel):
                 )
             if len(set(technologies)) != len(technologies):
                 raise ScenarioError("a technology is named twice", field=f"{name}.technologies")
+        if self.terrain == "sea":
+            self._check_no_land()
         if not self.counts(Side.ATTACKER) and not self.counts(Side.DEFENDER):
             raise ScenarioError("both sides are empty; at least one unit is needed", field="attacker.units")
         return self
+
+    def _check_no_land(self) -> None:
+        if self.attacker.keep_land:
+            raise ScenarioError("there are no land units to keep in a sea battle", field="attacker.keep_land")
+        if self.territory.value:
+            raise ScenarioError("there is no territory to win in a sea battle (4.7.2)", field="territory.value")
 
     def _check_damage(self, side: Side, field: str) -> None:
         counts = self.counts(side)

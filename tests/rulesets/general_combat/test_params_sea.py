@@ -212,3 +212,11 @@ def test_both_sides_empty_at_sea() -> None:
 def test_two_hits_are_for_battleships_and_carriers() -> None:
     text = problem(at_sea("1 cruiser", "1 destroyer", edition_changes={"cruiser.hits": 2}))
     assert re.match(r"edition_changes\.cruiser\.hits: .*battleship and carrier", text)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [({"attacker_keep_land": 1}, r"attacker\.keep_land"), ({"territory": {"value": 2}}, r"territory\.value")],
+)
+def test_what_belongs_to_land_battles(given: dict[str, Any], field: str) -> None:
+    assert re.match(f"{field}: there", problem(at_sea("1 cruiser", "1 destroyer", **given)))
