@@ -20,9 +20,29 @@ __all__ = ["Result", "sample_sd", "wilson_interval"]
 _Z95 = 1.959963984540054
 
 
-def sample_sd(total: int, squares: int, n: int) -> float:
-    """Return the sample standard deviation from exact integer sums (0 for fewer than two values)."""
-    return math.sqrt((n * squares - total * total) / (n * (n - 1))) if n > 1 else 0.0
+def sample_sd(n: int, total: int, squares: int) -> float | None:
+    """Return the sample standard deviation of `n` integers from their exact sums.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    total, squares : int
+        Their sum and the sum of their squares.
+
+    Returns
+    -------
+    float or None
+        None for fewer than two values.
+
+    Examples
+    --------
+    >>> sample_sd(3, 6, 14)
+    1.0
+    """
+    if n < 2:  # noqa: PLR2004 - one value has no spread
+        return None
+    return math.sqrt((n * squares - total * total) / (n * (n - 1)))
 
 
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:
@@ -81,7 +101,7 @@ class Result:
 
         def moments(name: str) -> dict[str, float]:
             total, squares = sums[f"{name}.sum"], sums[f"{name}.sumsq"]
-            return {"mean": total / n, "sd": sample_sd(total, squares, n)}
+            return {"mean": total / n, "sd": sample_sd(n, total, squares) or 0.0}
 
         data: dict[str, Any] = {
             "ruleset": ruleset.id,

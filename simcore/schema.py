@@ -1,4 +1,4 @@
-"""What a ruleset offers to the layers above it, and the checks of arrays at the boundary."""
+"""What a ruleset offers to the layers above it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Ruleset", "ScenarioModel", "Tallies", "contiguous"]
+__all__ = ["Ruleset", "ScenarioModel", "Tallies"]
 
 Tallies = npt.NDArray[np.int64]
 """Integer accumulators (rows, K): adding rows merges runs exactly."""
@@ -104,39 +104,3 @@ class Ruleset:
     replay: Callable[..., Any]
     swing_bound: Callable[[Any], npt.NDArray[np.int64]]
     default_sweep: Mapping[str, Any]
-
-
-def contiguous(
-    array: npt.ArrayLike, dtype: npt.DTypeLike, shape: tuple[int | None, ...], name: str
-) -> npt.NDArray[Any]:
-    """Return `array` C-contiguous, writable and of exactly this dtype, or say what is wrong with it.
-
-    A read-only, strided or wider array would silently compile another specialisation of a kernel.
-
-    Parameters
-    ----------
-    array : array_like
-        Input; integers must be representable in `dtype` without change.
-    dtype : dtype
-        Required element type.
-    shape : tuple of int or None
-        Required shape, None for any length.
-    name : str
-        Name for the error message.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        For a wrong number of axes, a wrong length or values that `dtype` cannot hold.
-    """
-    given = np.asarray(array)
-    if given.ndim != len(shape) or any(want not in {None, have} for want, have in zip(shape, given.shape, strict=True)):
-        raise ValueError(f"{name} must have shape {shape}, got {given.shape}")
-    out = np.require(given.astype(dtype, copy=False), requirements=["C", "W", "O"])
-    if out.dtype != given.dtype and not np.array_equal(out, given):
-        raise ValueError(f"{name} holds values that {np.dtype(dtype).name} cannot represent")
-    return out

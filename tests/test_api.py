@@ -208,8 +208,9 @@ def test_wilson_interval_is_right_at_the_ends() -> None:
 
 
 def test_sample_sd() -> None:
-    assert sample_sd(6, 14, 3) == 1.0
-    assert sample_sd(5, 25, 1) == 0.0
+    assert sample_sd(3, 6, 14) == 1.0
+    assert sample_sd(1, 5, 25) is None
+    assert simcore.odds("1 tank", "1 infantry", battles=1).swing["sd"] == 0.0
 
 
 @pytest.mark.parametrize(("script", "message"), [([], "at least one"), ([-1], "script"), ([1.5], "whole number")])

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simcore.result import sample_sd
 from simcore.scenario import load_scenario
 
 if TYPE_CHECKING:
@@ -47,31 +48,6 @@ _MEANS: Final = {
     "captured.guns": "guns_captured_mean",
     "captured.complexes": "complexes_captured_mean",
 }
-
-
-def sample_sd(n: int, total: int, squares: int) -> float | None:
-    """Return the sample standard deviation of `n` integers from their exact sums.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    total, squares : int
-        Their sum and the sum of their squares.
-
-    Returns
-    -------
-    float or None
-        None for fewer than two values.
-
-    Examples
-    --------
-    >>> sample_sd(3, 6, 14)
-    1.0
-    """
-    if n < 2:  # noqa: PLR2004 - one value has no spread
-        return None
-    return math.sqrt((n * squares - total * total) / (n * (n - 1)))
 
 
 def _ratio(part: int, whole: int) -> float | None:

@@ -71,12 +71,7 @@ def _record(
 ) -> tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat import kernel, trace  # noqa: PLC0415 - compiles kernels
 
-    starts = np.arange(0, count, kernel.CHUNK, dtype=np.int64)
-    segments = np.zeros((len(starts), 4), dtype=np.int64)
-    segments[:, 0] = row
-    segments[:, 1] = first + starts
-    segments[:, 2] = np.minimum(kernel.CHUNK, count - starts)
-    segments[:, 3] = starts
+    segments = np.array([[row, first, count, 0]], dtype=np.int64)
     records = trace.Records(
         outcome=np.full(count, -1, dtype=np.int8),
         cycles=np.zeros(count, dtype=np.int32),
@@ -84,9 +79,9 @@ def _record(
         cost_lost=np.zeros((count, 2), dtype=np.int32),
         captured_value=np.zeros(count, dtype=np.int32),
     )
-    tally = np.zeros((len(starts), len(ACCUMULATORS)), dtype=np.int64)
-    status = np.full(len(starts), Status.UNSET, dtype=np.uint8)
-    where = np.zeros(len(starts), dtype=np.int64)
+    tally = np.zeros((1, len(ACCUMULATORS)), dtype=np.int64)
+    status = np.full(1, Status.UNSET, dtype=np.uint8)
+    where = np.zeros(1, dtype=np.int64)
     no_trace = np.zeros((1, len(trace.EventField)), dtype=np.int32)
     no_script = np.zeros(1, dtype=np.int64)
     kernel.resolve_serial(

@@ -71,9 +71,8 @@ from simcore.rulesets.general_combat.steps import (
 )
 from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event, emit, trace_losses
 
-__all__ = ["CHUNK", "MAX_CYCLE", "resolve_chunk", "resolve_parallel", "resolve_serial"]
+__all__ = ["MAX_CYCLE", "resolve_chunk", "resolve_parallel", "resolve_serial"]
 
-CHUNK = 4_096
 MAX_CYCLE = (1 << 20) - 1
 
 _OK = int(Status.OK)
