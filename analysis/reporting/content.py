@@ -403,7 +403,7 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
     wins = [float(row[f"{side}_win_share"]) for side in SIDES]
     other = max(1.0 - sum(wins), 0.0)
     # Counting the rest as a difference leaves crumbs of 1e-17 that are not rare battles.
-    other = 0.0 if other < 1e-12 else other  # noqa: PLR2004
+    other = 0.0 if other < 1e-12 else other  # noqa: PLR2004 - rounding noise
     texts = percent_texts([wins[0], other, wins[1]])
     cells = {}
     for side, text in zip(SIDES, (texts[0], texts[2]), strict=True):

@@ -63,7 +63,7 @@ def main(mode: str, folder: Path, number: int) -> int:
         sweep(small(sweep={"battles": 2**13}), folder / "warm", threads=1)
         before = peak_memory()
         result = sweep(small(sweep={"battles": number}), folder / "long", threads=1)
-        print(peak_memory() - before, result.parts_computed)  # noqa: T201
+        print(peak_memory() - before, result.parts_computed)  # noqa: T201 - read by the parent process
         return 0
     mock.patch.object(plan, "PART_BATTLES", SHORT_PART).start()
     if mode == "kill":
@@ -73,7 +73,7 @@ def main(mode: str, folder: Path, number: int) -> int:
     try:
         sweep(small(), folder, threads=1, progress=Waiting())
     except SweepInterrupted as stopped:
-        print(stopped, flush=True)  # noqa: T201
+        print(stopped, flush=True)  # noqa: T201 - read by the parent process
         return 3
     return 0
 
