@@ -103,6 +103,12 @@ class Simulation:
     survivors : int16 (M, B, S, T) or None
     cost_lost : int32 (M, B, S) or None
     captured_value : int32 (M, B) or None
+    damaged : int16 (M, B, S, 2) or None
+        Damaged ships among the survivors, where the ruleset has such: battleships and carriers.
+    submerged, no_landing : int16 (M, B, S) or None
+        Submerged submarines, and aircraft without room on a carrier, among the survivors.
+    damage : int32 (M, B) or None
+        Damage done by each raid.
     """
 
     ruleset: Ruleset
@@ -114,6 +120,10 @@ class Simulation:
     survivors: npt.NDArray[np.int16] | None = None
     cost_lost: npt.NDArray[np.int32] | None = None
     captured_value: npt.NDArray[np.int32] | None = None
+    damaged: npt.NDArray[np.int16] | None = None
+    submerged: npt.NDArray[np.int16] | None = None
+    no_landing: npt.NDArray[np.int16] | None = None
+    damage: npt.NDArray[np.int32] | None = None
 
     def __repr__(self) -> str:
         kept = ", each kept" if self.outcome is not None else ""
@@ -169,8 +179,12 @@ def encode(scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path]) 
     return encoded
 
 
+def _kind_name(kind: str) -> str:
+    return f'"{kind or "battle"}"'
+
+
 def encode_checked(
-    scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path],
+    scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path], ruleset: Ruleset | None = None
 ) -> tuple[Encoded, list[int], dict[int, ScenarioError]]:
     """Encode those scenarios that can be used and report the others.
 
@@ -178,6 +192,8 @@ def encode_checked(
     ----------
     scenarios : sequence
         As in `encode`.
+    ruleset : Ruleset, optional
+        Record that must resolve them; default: the one for the first scenario.
 
     Returns
     -------
@@ -203,9 +219,18 @@ def encode_checked(
                 field="ruleset",
             )
             continue
+        kind = ruleset.kind if ruleset else good[0].kind if good else model.kind
+        if model.kind != kind:
+            errors[row] = ScenarioError(
+                f"battles of the kinds {_kind_name(model.kind)} and {_kind_name(kind)} are counted in different ways "
+                "and cannot be part of one call or sweep"
+            )
+            continue
         good.append(model)
         rows.append(row)
-    ruleset = get_ruleset(good[0].ruleset if good else DEFAULT_RULESET)
+    if ruleset is None:
+        ruleset = get_ruleset(good[0].ruleset if good else DEFAULT_RULESET)
+        ruleset = ruleset.of_kind(good[0].kind if good else "")
     return Encoded(ruleset, tuple(good), ruleset.encode(good)), rows, errors
 
 

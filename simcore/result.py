@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simcore.enums import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simcore.schema import Ruleset, ScenarioModel
 
@@ -63,6 +63,53 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     middle = (p + z2 / 2) / (1 + z2)
     half = _Z95 * math.sqrt(p * (1 - p) / n + z2 / (4 * n)) / (1 + z2)
     return (0.0 if successes == 0 else middle - half, 1.0 if successes == n else middle + half)
+
+
+def _side_extras(sums: Mapping[str, int], scenario: ScenarioModel, side: Side, n: int) -> dict[str, Any]:
+    """Return what became of some survivors of a side: submerged, damaged, without a place to land."""
+    name = side.name.lower()
+    units = scenario.counts(side)
+    extras: dict[str, Any] = {}
+    if f"submerged.{name}" in sums and "submarine" in units:
+        extras["mean_submerged"] = sums[f"submerged.{name}"] / n
+    damaged = {unit: sums[f"damaged.{name}.{unit}"] / n for unit in units if sums.get(f"damaged.{name}.{unit}")}
+    if damaged:
+        extras["mean_damaged"] = damaged
+    if sums.get(f"no_landing.{name}"):
+        extras["mean_without_landing_place"] = sums[f"no_landing.{name}"] / n
+    return extras
+
+
+def _distribution(sums: Mapping[str, int], n: int) -> dict[str, float]:
+    """Return the share of each amount of damage that occurred; the last counted one stands for all larger ones."""
+    counts = {name.removeprefix("damage.n."): count for name, count in sums.items() if name.startswith("damage.n.")}
+    last = max(counts, key=int)
+    return {amount + ("+" if amount == last else ""): count / n for amount, count in counts.items() if count}
+
+
+def _parts(sums: Mapping[str, int], ruleset: Ruleset, n: int) -> dict[str, Any]:
+    """Return the two battles of an assault: at sea in all of them, on land where somebody attacked there."""
+
+    def moments(name: str, battles: int) -> dict[str, float]:
+        total, squares = sums[f"{name}.sum"], sums[f"{name}.sumsq"]
+        return {"mean": total / battles, "sd": sample_sd(battles, total, squares) or 0.0}
+
+    fought = sums["land.battles"]
+    sea: dict[str, Any] = {
+        "outcomes": {name: sums[f"sea.outcome.{name}"] / n for name in ruleset.outcomes},
+        "cycles": moments("sea.cycles", n),
+    }
+    for side in Side:
+        lost = moments(f"sea.{side.name.lower()}.cost_lost", n)
+        sea[side.name.lower()] = {"mean_cost_lost": lost["mean"], "sd_cost_lost": lost["sd"]}
+    land: dict[str, Any] = {
+        "share": fought / n,
+        "landing": sums["landings"] / n,
+        "mean_landed": sums["landed.sum"] / n,
+        "outcomes": {name: sums[f"land.outcome.{name}"] / fought for name in ruleset.outcomes} if fought else None,
+        "cycles": moments("land.cycles", fought) if fought else None,
+    }
+    return {"sea": sea, "land": land}
 
 
 @dataclass(frozen=True)
@@ -127,8 +174,7 @@ class Result:
                     for unit in scenario.casualties(side)
                 },
             }
-            if f"submerged.{name}" in sums and "submarine" in scenario.counts(side):
-                data[name]["mean_submerged"] = sums[f"submerged.{name}"] / n
+            data[name] |= _side_extras(sums, scenario, side, n)
         data["swing"] = moments("swing")
         if "captured.battles" in sums:
             data["captured"] = {
@@ -136,7 +182,14 @@ class Result:
                 "mean_value": sums["captured.value"] / n,
                 "mean_guns": sums["captured.guns"] / n,
                 "mean_complexes": sums["captured.complexes"] / n,
+                "mean_treasury": sums["captured.treasury"] / n,
             }
+        if "damage.sum" in sums:
+            data["damage"] = {**moments("damage"), "distribution": _distribution(sums, n)}
+        for extra, name in scenario.extra_means().items():
+            data[extra] = sums[name] / n
+        if "sea.cycles.sum" in sums:
+            data |= _parts(sums, ruleset, n)
         return cls(data)
 
     @property
@@ -194,6 +247,25 @@ class Result:
             )
         facts.append(("swing", f"{self.data['swing']['mean']:+.2f} (sd {self.data['swing']['sd']:.2f})"))
         facts.append(("cycles", f"{self.data['cycles']['mean']:.2f}"))
+        return [*facts, *self._more_facts()]
+
+    def _more_facts(self) -> list[tuple[str, str]]:
+        """Return the lines that only some battles have."""
+        data = self.data
+        facts = []
+        if "damage" in data:
+            facts.append(("damage", f"{data['damage']['mean']:.2f} (sd {data['damage']['sd']:.2f})"))
+        if "mean_bombard_hits" in data:
+            facts.append(("bombardment hits", f"{data['mean_bombard_hits']:.2f}"))
+        for part in ("sea", "land"):
+            if part in data and data[part]["outcomes"]:
+                shares = ", ".join(
+                    f"{name.replace('_', ' ')} {share:.1%}" for name, share in data[part]["outcomes"].items() if share
+                )
+                fought = f" (fought in {data[part]['share']:.1%})" if part == "land" else ""
+                facts.append((f"{part} battle{fought}", shares))
+        if "land" in data:
+            facts.append(("landing", f"{data['land']['landing']:.1%}, {data['land']['mean_landed']:.2f} units"))
         return facts
 
     def _title(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -42,6 +42,13 @@ class ScenarioModel(Protocol):
 
     def cost(self, side: int) -> int:
         """Cost of a side's units."""
+
+    def extra_means(self) -> dict[str, str]:
+        """Means that a result shows besides the usual ones: its name for each, and the accumulator."""
+
+    @property
+    def kind(self) -> str:
+        """Kind of battle, as in `Ruleset.kinds`; "" for most."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,14 @@ class Ruleset:
         ``swing_bound(arrays) -> int64 (M,)``: largest possible absolute swing of each row.
     default_sweep : mapping
         A small sweep that works out of the box.
+    kind_of : callable
+        ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
+    plain : callable
+        ``plain(table) -> dict``: a scenario's table without what asks for certain units, to price units in.
+    kind : str
+        Kind of battles that this record resolves; "" for most of them.
+    kinds : mapping of str to Ruleset
+        Records for kinds of battles that are counted in another way.
     """
 
     id: str
@@ -104,3 +119,11 @@ class Ruleset:
     replay: Callable[..., Any]
     swing_bound: Callable[[Any], npt.NDArray[np.int64]]
     default_sweep: Mapping[str, Any]
+    kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
+    plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    kind: str = ""
+    kinds: Mapping[str, Ruleset] = field(default_factory=dict)
+
+    def of_kind(self, kind: str) -> Ruleset:
+        """Return the record for a kind of battles."""
+        return self.kinds.get(kind, self)

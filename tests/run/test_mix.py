@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simcore.rulesets.general_combat.params import builtin_editions
+from simcore.rulesets.general_combat.edition import builtin_editions
 from simcore.run.mix import BudgetRange, Mix, Mixes, count_mixes, list_mixes
 from tests.run.sweeps import planned
 

@@ -2,102 +2,101 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from simcore.enums import Status
+from simcore.rulesets.general_combat.edition import DEFAULT_EDITION, builtin_editions, parse_editions
 from simcore.rulesets.general_combat.encoding import (
     ACCUMULATORS,
+    ASSAULT_ACCUMULATORS,
     OUTCOMES,
     UNITS,
+    Assaults,
     Battles,
-    RowField,
+    assault_swing_bound,
     encode,
+    encode_assaults,
     swing_bound,
 )
-from simcore.rulesets.general_combat.params import (
-    DEFAULT_EDITION,
-    GeneralCombatScenario,
-    builtin_editions,
-    parse_editions,
-    parse_scenario,
+from simcore.rulesets.general_combat.params import GeneralCombatScenario, parse_scenario
+from simcore.rulesets.general_combat.raid import (
+    RAID_ACCUMULATORS,
+    RAID_OUTCOMES,
+    Raids,
+    encode_raids,
+    raid_swing_bound,
 )
 from simcore.schema import Ruleset, Tallies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simcore.core.dice import DiceTable
+    import numpy as np
+    import numpy.typing as npt
+
+    from simcore.rulesets.general_combat.raid_story import RaidReplay
     from simcore.rulesets.general_combat.story import Replay
 
 __all__ = ["RULESET"]
 
 
-@lru_cache(maxsize=8)
-def _dice_table(odds: bytes) -> DiceTable:
-    from simcore.core.dice import build_dice_table  # noqa: PLC0415 - compiles kernels
-
-    rows = np.frombuffer(odds, dtype=np.int64).reshape(-1, 3).tolist()
-    return build_dice_table((a, b, n) for a, b, n in rows)
-
-
 def _tally(
     arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    from simcore.rulesets.general_combat import kernel  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.drive import tally_battles  # noqa: PLC0415 - compiles kernels
 
-    tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
-    status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
-    where = np.zeros(len(segments), dtype=np.int64)
-    run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
-    table = _dice_table(arrays.odds.tobytes())
-    at_sea = arrays.rules[segments[:, 0], RowField.SEA] != 0
-    for picked, sea in ((np.flatnonzero(~at_sea), None), (np.flatnonzero(at_sea), 1)):
-        if not len(picked):
-            continue
-        rows = np.zeros((len(picked), 4), dtype=np.int64)
-        rows[:, :3] = segments[picked]
-        part = [np.ascontiguousarray(array[picked]) for array in (tally, status, where)]
-        run(rows, arrays, table, keys, *part, None, None, None, sea)
-        tally[picked], status[picked], where[picked] = part
-    return tally, status, where
+    return tally_battles(arrays, keys, segments, parallel=parallel)
+
+
+def _tally_assaults(
+    arrays: Assaults, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    from simcore.rulesets.general_combat.drive import tally_assaults  # noqa: PLC0415 - compiles kernels
+
+    return tally_assaults(arrays, keys, segments, parallel=parallel)
 
 
 def _record(
     arrays: Battles, keys: npt.NDArray[np.uint64], row: int, first: int, count: int
 ) -> tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    from simcore.rulesets.general_combat import kernel, trace  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.drive import record_battles  # noqa: PLC0415 - compiles kernels
 
-    segments = np.array([[row, first, count, 0]], dtype=np.int64)
-    records = trace.Records(
-        outcome=np.full(count, -1, dtype=np.int8),
-        cycles=np.zeros(count, dtype=np.int32),
-        survivors=np.zeros((count, 2, len(UNITS)), dtype=np.int16),
-        cost_lost=np.zeros((count, 2), dtype=np.int32),
-        captured_value=np.zeros(count, dtype=np.int32),
-    )
-    tally = np.zeros((1, len(ACCUMULATORS)), dtype=np.int64)
-    status = np.full(1, Status.UNSET, dtype=np.uint8)
-    where = np.zeros(1, dtype=np.int64)
-    no_trace = np.zeros((1, len(trace.EventField)), dtype=np.int32)
-    no_script = np.zeros(1, dtype=np.int64)
-    kernel.resolve_serial(
-        segments,
-        arrays,
-        _dice_table(arrays.odds.tobytes()),
-        keys,
-        tally,
-        status,
-        where,
-        records,
-        no_trace,
-        no_script,
-        1 if arrays.rules[row, RowField.SEA] else None,
-    )
-    return records._asdict(), tally, status, where
+    return record_battles(arrays, keys, row, first, count)
+
+
+def _record_assaults(
+    arrays: Assaults, keys: npt.NDArray[np.uint64], row: int, first: int, count: int
+) -> tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    from simcore.rulesets.general_combat.drive import record_assaults  # noqa: PLC0415 - compiles kernels
+
+    return record_assaults(arrays, keys, row, first, count)
+
+
+def _tally_raids(
+    arrays: Raids, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    from simcore.rulesets.general_combat.drive import tally_raids  # noqa: PLC0415 - compiles kernels
+
+    return tally_raids(arrays, keys, segments, parallel=parallel)
+
+
+def _record_raids(
+    arrays: Raids, keys: npt.NDArray[np.uint64], row: int, first: int, count: int
+) -> tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    from simcore.rulesets.general_combat.drive import record_raids  # noqa: PLC0415 - compiles kernels
+
+    return record_raids(arrays, keys, row, first, count)
+
+
+def _replay_raid(
+    scenario: GeneralCombatScenario,
+    key: npt.NDArray[np.uint64],
+    battle: int,
+    script: npt.NDArray[np.int64] | None,
+) -> RaidReplay:
+    from simcore.rulesets.general_combat.raid_story import replay_raid  # noqa: PLC0415 - compiles kernels
+
+    return replay_raid(scenario, key, battle, script)
 
 
 def _replay(
@@ -108,17 +107,29 @@ def _replay(
 ) -> Replay:
     from simcore.rulesets.general_combat.story import replay  # noqa: PLC0415 - compiles kernels
 
-    arrays = encode([scenario])
-    return replay(scenario, arrays, _dice_table(arrays.odds.tobytes()), key, battle, script)
+    return replay(scenario, key, battle, script)
 
 
 def _check_editions(data: Mapping[str, Any], source: str) -> Any:
     return parse_editions(data, source=source)
 
 
-RULESET = Ruleset(
+def _kind_of(data: Mapping[str, Any]) -> str:
+    """Return which record resolves a scenario written like this."""
+    if data.get("terrain") == "raid":
+        return "raid"
+    return "assault" if data.get("sea") is not None else ""
+
+
+def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scenario's table without what asks for certain units, so that single units can be priced in it."""
+    table = {key: value for key, value in data.items() if key not in {"sea", "raid"}}
+    return {**table, "terrain": "land"} if table.get("terrain") == "raid" else table
+
+
+_BATTLES = Ruleset(
     id="general_combat",
-    title="General combat (land and sea battles)",
+    title="General combat (land and sea battles, amphibious assaults, raids)",
     version=1,
     units=UNITS,
     outcomes=OUTCOMES,
@@ -139,4 +150,28 @@ RULESET = Ruleset(
         "attacker": {"mixes": ["4 infantry, 2 tank", "2 infantry, 2 artillery, 1 fighter"]},
         "defender": {"mixes": ["5 infantry", "3 infantry, 1 tank"]},
     },
+    kind_of=_kind_of,
+    plain=_plain,
 )
+_ASSAULTS = replace(
+    _BATTLES,
+    kind="assault",
+    accumulators=ASSAULT_ACCUMULATORS,
+    encode=encode_assaults,
+    tally=_tally_assaults,
+    record=_record_assaults,
+    swing_bound=assault_swing_bound,
+)
+_RAIDS = replace(
+    _BATTLES,
+    kind="raid",
+    outcomes=RAID_OUTCOMES,
+    wins={"attacker": ("damage",), "defender": ("no_damage",)},
+    accumulators=RAID_ACCUMULATORS,
+    encode=encode_raids,
+    tally=_tally_raids,
+    record=_record_raids,
+    replay=_replay_raid,
+    swing_bound=raid_swing_bound,
+)
+RULESET = replace(_BATTLES, kinds={"assault": _ASSAULTS, "raid": _RAIDS})

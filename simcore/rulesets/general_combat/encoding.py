@@ -20,19 +20,30 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACCUMULATORS",
+    "AIRCRAFT",
+    "ASSAULT_ACCUMULATORS",
+    "BEFORE_LANDING",
+    "BOMBARDERS",
+    "DAMAGEABLE",
+    "LAND_UNITS",
     "MAX_LOSS_GROUPS",
     "OUTCOMES",
     "UNITS",
     "Accumulator",
+    "AssaultAccumulator",
+    "Assaults",
     "Battles",
     "DrawStep",
     "HitClass",
     "LossForm",
+    "OddsList",
     "Outcome",
     "RowField",
     "SubmergePolicy",
     "UnitType",
+    "assault_swing_bound",
     "encode",
+    "encode_assaults",
     "swing_bound",
 ]
 
@@ -60,6 +71,7 @@ class UnitType(IntEnum):
 UNITS = tuple(unit.name.lower() for unit in UnitType)
 LAND_UNITS = ("infantry", "mech_infantry", "artillery", "tank")
 AIRCRAFT = ("fighter", "tactical_bomber", "bomber")
+BOMBARDERS = ("destroyer", "cruiser", "battleship")
 SHIPS = ("submarine", "transport", "destroyer", "cruiser", "carrier", "battleship")
 
 
@@ -94,6 +106,10 @@ class LossForm(IntEnum):
     """Not an entry: how many ships of a HULL entry are damaged."""
     SUBMERGED = 4
     """Not an entry: submarines that left the board (GC-4.2.3)."""
+    LANDED = 5
+    """Like UNIT: land units that came from transports and never retreat (GC-5.6)."""
+    ELSEWHERE = 6
+    """Not an entry: units that have retreated from an assault, or are still aboard a transport (GC-5.2, GC-5.6)."""
 
 
 class HitClass(IntEnum):
@@ -117,9 +133,16 @@ class DrawStep(IntEnum):
     """Step part of a random address."""
 
     AA_FIRE = 0
+    BOMBARD = 1
     STRIKE = 2
     ATTACK = 3
     DEFENCE = 4
+    DAMAGE = 5
+    """Damage dice of a raid."""
+
+
+BEFORE_LANDING = 8
+"""Added to the steps of a sea battle that is fought before a landing: both battles count their cycles from 1."""
 
 
 SUPPORTED_GROUP = 16
@@ -174,11 +197,28 @@ class RowField(IntEnum):
     """Enemies per thousand own submarines at which they submerge."""
     DEFENDER_SUBMERGE = 30
     DEFENDER_OUTNUMBERED = 31
+    STEP_OFFSET = 32
+    """`BEFORE_LANDING` for a sea battle before a landing, else 0."""
+    LANDING = 33
+    """1 for the land battle of an amphibious assault."""
+    RETURN_FIRE = 34
+    """1 where units hit by the bombardment fire once more (GC-2.3:bombard_return_fire)."""
+    ONLY_AIRCRAFT_LEAVE = 35
+    """1 where overland units cannot leave an assault (GC-2.3:amphib_retreat)."""
+    BOMBARDING = 36
+    """Ships that bombard, one column for each of `BOMBARDERS`."""
+    BOMBARD_ODDS = 39
+    TREASURY = 42
+    """Money that a capture brings."""
+    DAMAGED_GIVE_ROOM = 43
+    """1 where fighters can land on damaged carriers (GC-4.7.8)."""
+    COLUMNS = 44
 
 
 MAX_LOSS_GROUPS = 32
-"""Rows of a side. On land: unit types, land types twice because of `keep_land`. At sea: nine types, for each
-two-hit type its damage and its damaged ships, submerged submarines, and the rest for loaded transports."""
+"""Rows of a side. On land: unit types, land types twice because of `keep_land`. In an assault land types up to four
+times, landed and overland, and every type once more for those who left. At sea: nine types, for each two-hit type
+its damage and its damaged ships, submerged submarines, and the rest for loaded transports."""
 
 
 class Accumulator(IntEnum):
@@ -198,10 +238,20 @@ class Accumulator(IntEnum):
     CAPTURED_VALUE = 17
     CAPTURED_GUNS = 18
     CAPTURED_COMPLEXES = 19
-    SUBMERGED = 20
+    CAPTURED_TREASURY = 20
+    SUBMERGED = 21
     """One column a side; submerged submarines are survivors too."""
-    SURVIVORS = 22
+    DAMAGED = 23
+    """Damaged ships that survived: battleships and carriers of the attacker, then of the defender."""
+    NO_LANDING = 27
+    """One column a side: aircraft left without room on a carrier (GC-4.7.8)."""
+    RETREATED = 29
+    """Units that left an assault in which others fought on (GC-5.6)."""
+    BOMBARD_HITS = 30
+    SURVIVORS = 31
 
+
+DAMAGEABLE = ("battleship", "carrier")
 
 ACCUMULATORS = (
     "battles",
@@ -218,14 +268,54 @@ ACCUMULATORS = (
     "captured.value",
     "captured.guns",
     "captured.complexes",
+    "captured.treasury",
     "submerged.attacker",
     "submerged.defender",
+    *(f"damaged.{side}.{unit}" for side in ("attacker", "defender") for unit in DAMAGEABLE),
+    "no_landing.attacker",
+    "no_landing.defender",
+    "retreated",
+    "bombard.hits",
     *(
         f"survivors.{outcome}.{side}.{unit}"
         for outcome in OUTCOMES
         for side in ("attacker", "defender")
         for unit in UNITS
     ),
+)
+
+
+class AssaultAccumulator(IntEnum):
+    """Columns that an assault with a sea battle adds behind `ACCUMULATORS`."""
+
+    SEA_OUTCOMES = len(ACCUMULATORS)
+    SEA_CYCLES = SEA_OUTCOMES + len(OUTCOMES)
+    SEA_CYCLES_SQ = SEA_CYCLES + 1
+    SEA_LOST = SEA_CYCLES + 2
+    """Cost lost at sea and its square, attacker then defender; the attacker's cargo included."""
+    LANDINGS = SEA_LOST + 4
+    LANDED = LANDINGS + 1
+    LAND_BATTLES = LANDINGS + 2
+    LAND_OUTCOMES = LANDINGS + 3
+    LAND_CYCLES = LAND_OUTCOMES + len(OUTCOMES)
+    LAND_CYCLES_SQ = LAND_CYCLES + 1
+
+
+ASSAULT_ACCUMULATORS = (
+    *ACCUMULATORS,
+    *(f"sea.outcome.{outcome}" for outcome in OUTCOMES),
+    "sea.cycles.sum",
+    "sea.cycles.sumsq",
+    "sea.attacker.cost_lost.sum",
+    "sea.attacker.cost_lost.sumsq",
+    "sea.defender.cost_lost.sum",
+    "sea.defender.cost_lost.sumsq",
+    "landings",
+    "landed.sum",
+    "land.battles",
+    *(f"land.outcome.{outcome}" for outcome in OUTCOMES),
+    "land.cycles.sum",
+    "land.cycles.sumsq",
 )
 
 
@@ -244,6 +334,8 @@ class Battles(NamedTuple):
         Units of each loss group at the start.
     group_cost : int32 (M, S, G)
         Cost of one unit of each loss group, its cargo included.
+    group_cargo : int8 (M, S, G, T)
+        Units aboard each transport of a loss group; T: the land units in table order.
     odds_plain, odds_supported : int16 (M, S, T)
         Index into `odds` of a unit's own and supported hit probability; -1 where it does not fire so.
     dice_per_unit : int8 (M, S, T)
@@ -259,6 +351,7 @@ class Battles(NamedTuple):
     group_form: npt.NDArray[np.int8]
     group_count: npt.NDArray[np.int16]
     group_cost: npt.NDArray[np.int32]
+    group_cargo: npt.NDArray[np.int8]
     odds_plain: npt.NDArray[np.int16]
     odds_supported: npt.NDArray[np.int16]
     dice_per_unit: npt.NDArray[np.int8]
@@ -266,7 +359,7 @@ class Battles(NamedTuple):
     odds: npt.NDArray[np.int64]
 
 
-class _OddsList:
+class OddsList:
     """Hit probabilities in use, each once, with the largest pool thrown at it."""
 
     def __init__(self) -> None:
@@ -275,6 +368,7 @@ class _OddsList:
         self._remainders: dict[int, int] = {}
 
     def index(self, numerator: int, denominator: int, most: int) -> int:
+        """Return the index of numerator/denominator, of which up to `most` dice are thrown."""
         key = (numerator, denominator)
         if key not in self._index:
             self._index[key] = len(self._rows)
@@ -290,17 +384,37 @@ class _OddsList:
             self._rows.extend([numerator, denominator, 1] for numerator in range(denominator))
         return self._remainders[denominator]
 
+    def run(self, fractions: Sequence[tuple[int, int]], most: int) -> int:
+        """Append odds that must lie one after the other; returns the index of the first."""
+        first = len(self._rows)
+        self._rows.extend([numerator, denominator, most] for numerator, denominator in fractions)
+        return first
+
     def array(self) -> npt.NDArray[np.int64]:
+        """Return all odds, int64 (O, 3)."""
         return np.array(self._rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _fill_side(battles: Battles, row: int, side: Side, scenario: GeneralCombatScenario, odds: _OddsList) -> None:
-    for i, group in enumerate(scenario.loss_groups(side)):
+class Assaults(NamedTuple):
+    """Assaults with a sea battle before the landing: row by row the land battle and the sea battle."""
+
+    land: Battles
+    sea: Battles
+
+
+def _fill_side(
+    battles: Battles, row: int, side: Side, scenario: GeneralCombatScenario, odds: OddsList, *, before_landing: bool
+) -> None:
+    cargo_apart = before_landing and side == Side.ATTACKER
+    for i, group in enumerate(scenario.loss_groups(side, cargo_apart=cargo_apart)):
         battles.group_type[row, side, i] = UnitType[group.unit.upper()]
         battles.group_form[row, side, i] = group.form
         battles.group_count[row, side, i] = group.size
         battles.group_cost[row, side, i] = group.cost
-    for unit, count in scenario.counts(side).items():
+        for unit, aboard in group.cargo:
+            if unit in LAND_UNITS:
+                battles.group_cargo[row, side, i, LAND_UNITS.index(unit)] = aboard
+    for unit, count in scenario.own_counts(side).items():
         t = UnitType[unit.upper()]
         battles.counts[row, side, t] = count
         fire = scenario.fire(side, unit)
@@ -311,13 +425,31 @@ def _fill_side(battles: Battles, row: int, side: Side, scenario: GeneralCombatSc
             battles.odds_supported[row, side, t] = odds.index(*fire.supported, count * fire.dice)
 
 
-def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
+def encode_assaults(scenarios: Sequence[GeneralCombatScenario]) -> Assaults:
+    """Encode parsed assaults that begin with a sea battle.
+
+    Parameters
+    ----------
+    scenarios : sequence of GeneralCombatScenario
+        Length M.
+
+    Returns
+    -------
+    Assaults
+    """
+    at_sea = [scenario.sea_battle for scenario in scenarios]
+    return Assaults(land=encode(scenarios), sea=encode(at_sea, before_landing=True))
+
+
+def encode(scenarios: Sequence[GeneralCombatScenario], *, before_landing: bool = False) -> Battles:
     """Encode parsed scenarios as flat arrays.
 
     Parameters
     ----------
     scenarios : sequence of GeneralCombatScenario
         Length M; already checked, so nothing here can be out of range.
+    before_landing : bool
+        Whether they are sea battles before a landing, which have random addresses of their own.
 
     Returns
     -------
@@ -330,21 +462,22 @@ def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
         group_form=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int8),
         group_count=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int16),
         group_cost=np.zeros((m, s, MAX_LOSS_GROUPS), dtype=np.int32),
+        group_cargo=np.zeros((m, s, MAX_LOSS_GROUPS, len(LAND_UNITS)), dtype=np.int8),
         odds_plain=np.full((m, s, t), -1, dtype=np.int16),
         odds_supported=np.full((m, s, t), -1, dtype=np.int16),
         dice_per_unit=np.ones((m, s, t), dtype=np.int8),
-        rules=np.zeros((m, len(RowField)), dtype=np.int64),
+        rules=np.zeros((m, RowField.COLUMNS), dtype=np.int64),
         odds=np.zeros((0, 3), dtype=np.int64),
     )
-    odds = _OddsList()
+    odds = OddsList()
     for row, scenario in enumerate(scenarios):
         for side in Side:
-            _fill_side(battles, row, side, scenario, odds)
+            _fill_side(battles, row, side, scenario, odds, before_landing=before_landing)
         edition = scenario.rules
         sides = edition.dice_sides
-        guns = scenario.counts(Side.DEFENDER).get("aa_gun", 0)
-        complexes = scenario.counts(Side.DEFENDER).get("industrial_complex", 0)
-        aircraft = sum(scenario.counts(Side.ATTACKER).get(unit, 0) for unit in AIRCRAFT)
+        guns = scenario.own_counts(Side.DEFENDER).get("aa_gun", 0)
+        complexes = scenario.own_counts(Side.DEFENDER).get("industrial_complex", 0)
+        aircraft = sum(scenario.own_counts(Side.ATTACKER).get(unit, 0) for unit in AIRCRAFT)
         guns_are_units = edition.switches.aa_fate == "destroyed"
         attack_points = scenario.low_luck_points(Side.ATTACKER)
         retreat = scenario.attacker.retreat
@@ -367,7 +500,8 @@ def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
         rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
         rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
         rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
-        rules[RowField.TERRITORY_VALUE] = scenario.territory.value
+        rules[RowField.TERRITORY_VALUE] = scenario.territory.value or 0
+        rules[RowField.TREASURY] = scenario.territory.spoils
         rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
         rules[RowField.CAPTURABLE_COMPLEXES] = complexes
         rules[RowField.SEA] = scenario.terrain == "sea"
@@ -378,6 +512,15 @@ def encode(scenarios: Sequence[GeneralCombatScenario]) -> Battles:
         rules[RowField.TRANSPORTS_SWEPT] = edition.switches.tt_swept
         rules[RowField.ATTACKER_STRIKES_FIRST] = edition.switches.submarine_strikes == "attacker_first"
         rules[RowField.DOOMED_DESTROYER_COUNTS] = edition.switches.doomed_destroyer == "counts"
+        rules[RowField.STEP_OFFSET] = BEFORE_LANDING if before_landing else 0
+        rules[RowField.LANDING] = scenario.terrain == "amphibious"
+        rules[RowField.RETURN_FIRE] = edition.switches.bombard_return_fire
+        rules[RowField.ONLY_AIRCRAFT_LEAVE] = edition.switches.amphib_retreat == "aircraft"
+        rules[RowField.DAMAGED_GIVE_ROOM] = edition.switches.bb_repair == "battle_end"
+        for unit, ships in scenario.bombardment().items():
+            column = BOMBARDERS.index(unit)
+            rules[RowField.BOMBARDING + column] = ships
+            rules[RowField.BOMBARD_ODDS + column] = odds.index(scenario.bombard_value(unit), sides, ships)
         for side, policy, ratio in (
             (Side.ATTACKER, RowField.ATTACKER_SUBMERGE, RowField.ATTACKER_OUTNUMBERED),
             (Side.DEFENDER, RowField.DEFENDER_SUBMERGE, RowField.DEFENDER_OUTNUMBERED),
@@ -402,3 +545,17 @@ def swing_bound(battles: Battles) -> npt.NDArray[np.int64]:
     sides = (battles.group_cost.astype(np.int64) * battles.group_count).sum(axis=2)
     bound: npt.NDArray[np.int64] = sides.max(axis=1)
     return bound
+
+
+def assault_swing_bound(assaults: Assaults) -> npt.NDArray[np.int64]:
+    """Return the largest possible absolute swing of each assault: both battles together.
+
+    Parameters
+    ----------
+    assaults : Assaults
+
+    Returns
+    -------
+    int64 (M,)
+    """
+    return swing_bound(assaults.land) + swing_bound(assaults.sea)

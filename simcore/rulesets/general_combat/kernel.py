@@ -14,11 +14,21 @@ from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     AIRCRAFT_GROUP,
+    BOMBARDERS,
     REMAINDER_GROUPS,
     DrawStep,
     Outcome,
     RowField,
     UnitType,
+)
+from simcore.rulesets.general_combat.landing import (
+    close_up_fire,
+    count_parts,
+    find_landing_endings,
+    muster_attackers,
+    note_fire,
+    retreated_units,
+    start_landings,
 )
 from simcore.rulesets.general_combat.lane import (
     AA_GUN,
@@ -30,6 +40,7 @@ from simcore.rulesets.general_combat.lane import (
     SLOT_GROUP,
     SLOT_ODDS,
     SLOT_TYPE,
+    Count,
     Ending,
     Total,
     close_up,
@@ -63,6 +74,7 @@ from simcore.rulesets.general_combat.sea import (
 )
 from simcore.rulesets.general_combat.steps import (
     conclude,
+    conclude_landing,
     conclude_sea,
     condition_a,
     may_retreat,
@@ -82,6 +94,7 @@ _CAPACITY = int(Status.CAPACITY)
 
 _N_TYPES = len(UnitType)
 _AA_FIRE = int(DrawStep.AA_FIRE)
+_BOMBARD = int(DrawStep.BOMBARD)
 _STRIKE = int(DrawStep.STRIKE)
 _ATTACK = int(DrawStep.ATTACK)
 _DEFENCE = int(DrawStep.DEFENCE)
@@ -96,6 +109,7 @@ _UNFINISHED = int(Outcome.UNFINISHED)
 _RETREATS = int(Outcome.ATTACKER_RETREATS)
 
 _SUBMARINE = int(UnitType.SUBMARINE)
+_SHIPS = tuple(int(UnitType[name.upper()]) for name in BOMBARDERS)
 _SUBMERGED = SeaTotal.SUBMERGED
 _ON_BOARD = 4
 """Kinds of units on the board: the first rows of `SeaTotal`."""
@@ -124,6 +138,13 @@ _RETREAT_AIRCRAFT = int(RowField.RETREAT_ONLY_AIRCRAFT)
 _TERRITORY_VALUE = int(RowField.TERRITORY_VALUE)
 _CAPTURABLE_GUNS = int(RowField.CAPTURABLE_GUNS)
 _CAPTURABLE_COMPLEXES = int(RowField.CAPTURABLE_COMPLEXES)
+_TREASURY = int(RowField.TREASURY)
+_STEP_OFFSET = int(RowField.STEP_OFFSET)
+_RETURN_FIRE = int(RowField.RETURN_FIRE)
+_BOMBARDING = int(RowField.BOMBARDING)
+_BOMBARD_ODDS = int(RowField.BOMBARD_ODDS)
+_DAMAGED_GIVE_ROOM = int(RowField.DAMAGED_GIVE_ROOM)
+_BOMBARD_HITS = Count.BOMBARD_HITS
 
 _GOES_ON = Ending.NONE
 _CONDITION_A = Ending.CONDITION_A
@@ -157,6 +178,8 @@ def _draw_point(lanes, start, stop, table, key, point, thrown, odds, row, sure, 
     """
     step, side, group, hit_row = point
     hits = lanes.hits
+    # The bombardment belongs to the first cycle, though the battles in its lanes have not entered it yet.
+    early = np.int64(1 if step == _BOMBARD else 0)
     earlier = hits[hit_row, 0]
     scripted = False
     if script is not None:
@@ -171,16 +194,16 @@ def _draw_point(lanes, start, stop, table, key, point, thrown, odds, row, sure, 
                 status = _BAD_STATE
             if status != _OK:
                 if trace is not None:
-                    emit(trace, _DRAW, lanes.cycles[0], step, side, group, thrown, odds, UNDECIDED, sure)
+                    emit(trace, _DRAW, lanes.cycles[0] + early, step, side, group, thrown, odds, UNDECIDED, sure)
                 return status
             hits[hit_row, 0] += script[at]
     if not scripted:
-        fill_words(
-            lanes.words, lanes.numbers, lanes.cycles, start, stop, draw_tag(0, step, side, group), key[0], key[1]
-        )
+        tag = draw_tag(early, step, side, group)
+        fill_words(lanes.words, lanes.numbers, lanes.cycles, start, stop, tag, key[0], key[1])
         draw(lanes.words, lanes.dice, start, stop, row, table.bounds, table.offset, table.guide, hits, hit_row)
     if trace is not None:
-        emit(trace, _DRAW, lanes.cycles[0], step, side, group, thrown, odds, hits[hit_row, 0] - earlier, sure)
+        now = lanes.cycles[0] + early
+        emit(trace, _DRAW, now, step, side, group, thrown, odds, hits[hit_row, 0] - earlier, sure)
     return _OK
 
 
@@ -197,6 +220,14 @@ def _fire_aa(rules, plan, odds_table, lanes, start, stop, table, key, trace, scr
         thrown = plan.aa_pools[t]
         if thrown == 0:
             continue
+        if stop - start == 1:  # where nobody attacks on land, a battle that is told throws no dice
+            aircraft = np.int64(0)
+            for g in range(plan.board[0, 0], plan.board[0, 1]):
+                if is_aircraft(plan.kind[g]):
+                    aircraft += lanes.alive[g, start]
+            thrown = min(thrown, aircraft)
+            if thrown == 0:
+                continue
         group = AIRCRAFT_GROUP if owner_picks else t
         odds = rules[_AA_ODDS]
         sure = np.int64(0)
@@ -215,11 +246,68 @@ def _fire_aa(rules, plan, odds_table, lanes, start, stop, table, key, trace, scr
         )
         if status != _OK:
             return status
-        for g in range(plan.groups[0, 0], plan.groups[0, 1]):
+        for g in range(plan.board[0, 0], plan.board[0, 1]):
             if is_aircraft(plan.kind[g]) if owner_picks else plan.kind[g] == t:
                 remove(lanes.alive, g, g + 1, start, stop, hits, _ENEMY)
     if trace is not None:
         trace_losses(trace, plan, lanes.alive, lanes.before, 0, 0, _AA_FIRE)
+    return _OK
+
+
+@kernel
+def _bombard(rules, plan, odds_table, lanes, start, stop, table, key, trace, script):
+    """Let ships bombard before the first cycle of new battles (GC-5.4, GC-5.5); returns a `Status`.
+
+    Draws cycle 1, step BOMBARD, side 0, group = ship type. The units hit are no targets any more; where they
+    may fire back they do so in the first cycle, because ``lanes.doomed`` still holds them.
+    """
+    hits = lanes.hits
+    dice = lanes.dice
+    low_luck = rules[_LOW_LUCK_COMBAT] != 0
+    per_hit = rules[_POINTS[0]]
+    points = np.int64(0)
+    for i in range(start, stop):
+        hits[0, i] = 0
+    for k in range(len(_SHIPS)):
+        thrown = rules[_BOMBARDING + k]
+        if thrown == 0:
+            continue
+        odds = rules[_BOMBARD_ODDS + k]
+        group = np.int64(_SHIPS[k])
+        if low_luck:
+            points += thrown * odds_table[odds, 0] * (per_hit // odds_table[odds, 1])
+            if trace is not None:
+                emit(trace, _DRAW, np.int64(1), _BOMBARD, 0, group, thrown, odds, POOLED, 0)
+            continue
+        for i in range(start, stop):
+            dice[i] = thrown
+        point = (_BOMBARD, 0, group, 0)
+        first = table.first_row[odds]
+        status = _draw_point(lanes, start, stop, table, key, point, thrown, odds, first, np.int64(0), trace, script)
+        if status != _OK:
+            return status
+    if points > 0:
+        rest = points % per_hit
+        thrown = np.int64(1 if rest > 0 else 0)
+        odds = rules[_REMAINDER_ODDS[0]] + rest
+        sure = points // per_hit
+        for i in range(start, stop):
+            hits[0, i] = sure
+            dice[i] = thrown
+        point = (_BOMBARD, 0, np.int64(REMAINDER_GROUPS[0]), 0)
+        first = table.first_row[odds]
+        status = _draw_point(lanes, start, stop, table, key, point, thrown, odds, first, sure, trace, script)
+        if status != _OK:
+            return status
+    scored = np.int64(0)
+    for i in range(start, stop):
+        scored += hits[0, i]
+    lanes.counts[_BOMBARD_HITS] += scored
+    remove(lanes.alive, plan.groups[1, 0], plan.groups[1, 1], start, stop, hits, 0)
+    if rules[_RETURN_FIRE] == 0:
+        note_fire(plan, lanes.alive, start, stop, lanes.doomed)
+    if trace is not None:
+        trace_losses(trace, plan, lanes.alive, lanes.before, 1, 1, _BOMBARD)
     return _OK
 
 
@@ -250,7 +338,7 @@ def _find_endings(rules, plan, lanes, n):
     attack_row = _ATTACKERS
     defence_row = _DEFENDERS
     if plan.powerless[0] != 0:
-        total_dice(plan, rules[_PER_ARTILLERY], lanes, n)
+        total_dice(plan, rules[_PER_ARTILLERY], lanes, lanes.alive, n)
         attack_row = _ATTACK_DICE
         defence_row = _DEFENCE_DICE
     for i in range(n):
@@ -308,7 +396,7 @@ def _find_runaway(lanes, n):
 
 
 @kernel
-def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, trace):
+def _end_battles(rules, plan, cargo, lanes, n_ended, n_done, records, first_record, sea_records, acc, trace):
     """Conclude the battles of the listed lanes (GC-4.7.1) and set them aside for the tally."""
     totals = lanes.totals
     alive = lanes.alive
@@ -321,6 +409,7 @@ def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, tra
     at_sea = rules[_SEA] != 0
     value = np.int64(0) if at_sea else rules[_TERRITORY_VALUE]
     guns_are_units = rules[_GUNS_ARE_UNITS] != 0
+    damaged_give_room = rules[_DAMAGED_GIVE_ROOM] != 0
     aa_row = plan.first[1, AA_GUN]
     for k in range(n_ended):
         i = ended[k]
@@ -345,11 +434,19 @@ def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, tra
                     emit(trace, _SWEEP, cycle, _REMOVAL, 1, AA_GUN, aa_guns, 0, 0, 0)
         elif ending[i] == _RETREAT:
             outcome = np.int64(_RETREATS)
+        at = np.int64(numbers[i]) - first_record
+        if sea_records is not None:
+            if ending[i] == _CONDITION_A:
+                outcome = np.int64(conclude_landing(outcome, retreated_units(plan, alive, i, sea_records, at)))
+            if sea_records.outcome.shape[0] > 0:
+                outcome = count_parts(plan, sea_records, at, cycle, outcome, acc)
+                cycle += sea_records.cycles[at]
+                lanes.done_rows[n_done + k] = at
         outcomes[n_done + k] = outcome
         done_cycles[n_done + k] = cycle
         if records is not None:
-            at = np.int64(numbers[i]) - first_record
-            record(plan, alive, i, cycle, outcome, value, records, at)
+            if records.outcome.shape[0] > 0:
+                record(plan, cargo, alive, i, cycle, outcome, value, damaged_give_room, records, at)
         if trace is not None:
             emit(trace, _END, cycle, _PRESS_OR_RETREAT, 0, outcome, 0, 0, 0, 0)
     set_aside(plan.groups, alive, lanes.ended, n_ended, lanes.done_alive, n_done)
@@ -377,6 +474,7 @@ def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trac
     low_luck = rules[_LOW_LUCK_COMBAT] != 0
     per_hit = rules[_POINTS[side]]
     base = side * N_CLASSES
+    address = step + rules[_STEP_OFFSET]
     classes = N_CLASSES if at_sea else 1
     for c in range(classes):
         for i in range(n):
@@ -400,9 +498,9 @@ def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trac
             for i in range(n):
                 points[hit_class, i] += dice[i] * worth
             if trace is not None:
-                emit(trace, _DRAW, lanes.cycles[0], step, side, group, dice[0], odds, POOLED, 0)
+                emit(trace, _DRAW, lanes.cycles[0], address, side, group, dice[0], odds, POOLED, 0)
             continue
-        point = (step, side, group, base + hit_class)
+        point = (address, side, group, base + hit_class)
         thrown = np.int64(dice[0])
         status = _draw_point(
             lanes, 0, n, table, key, point, thrown, odds, table.first_row[odds], np.int64(0), trace, script
@@ -421,7 +519,7 @@ def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trac
                 most = max(most, points[c, i])
             if most == 0:
                 continue
-            point = (step, side, np.int64(REMAINDER_GROUPS[c]), base + c)
+            point = (address, side, np.int64(REMAINDER_GROUPS[c]), base + c)
             thrown = np.int64(1 if points[c, 0] % per_hit > 0 else 0)
             odds = remainder + points[c, 0] % per_hit
             sure = np.int64(hits[base + c, 0])
@@ -434,17 +532,23 @@ def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trac
 
 
 @kernel
-def _fight_on_land(rules, plan, odds_table, lanes, n, table, key, trace, script):
+def _fight_on_land(rules, plan, odds_table, lanes, n, table, key, sea_records, trace, script):
     """One cycle on land: steps 3, 4 and 5; returns a `Status`."""
     alive = lanes.alive
+    units = alive
+    if sea_records is not None:
+        muster_attackers(plan, alive, n, lanes.doomed)
+        units = lanes.doomed
     # Both sides fire before any loss is removed: units behind the casualty line fire too (GC-4.4.1).
     for side in range(2):
-        status = _fire(rules, plan, odds_table, lanes, alive, n, _ATTACK + side, side, table, key, trace, script)
+        status = _fire(rules, plan, odds_table, lanes, units, n, _ATTACK + side, side, table, key, trace, script)
         if status != _OK:
             return status
-    groups = plan.groups
-    remove(alive, groups[1, 0], groups[1, 1], 0, n, lanes.hits, 0)
-    remove(alive, groups[0, 0], groups[0, 1], 0, n, lanes.hits, _ENEMY)
+    board = plan.board
+    remove(alive, board[1, 0], board[1, 1], 0, n, lanes.hits, 0)
+    remove(alive, board[0, 0], board[0, 1], 0, n, lanes.hits, _ENEMY)
+    if sea_records is not None:
+        note_fire(plan, alive, 0, n, lanes.doomed)
     if trace is not None:
         trace_losses(trace, plan, alive, lanes.before, 1, lanes.cycles[0], _ATTACK)
         trace_losses(trace, plan, alive, lanes.before, 0, lanes.cycles[0], _DEFENCE)
@@ -505,7 +609,7 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
 
 
 @kernel
-def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea):
+def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records):
     """Resolve one run of battles of one matchup.
 
     Parameters
@@ -525,14 +629,17 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
     status : uint8 (N,), where : int64 (N,)
         Output: `Status` of the segment and the battle it is about.
     records : Records or None
-        Output: single battles.
+        Output: single battles; may be empty for sea battles, which are recorded before a landing.
     trace : int32 (events, EventField) or None
         Output: events of the battle in lane 0; row 0 counts them.
     script : int64 (1 + draws,) or None
         Hits at each draw point from index 1 on (index 0: next to use); length 1 = draw from the battle's words.
     sea : int64 or None
         None for land battles, any number for sea battles. All segments of a call are of one kind: what the
-        other needs is not even compiled.
+        others need is not even compiled.
+    sea_records : Records or None
+        None but for assaults: the sea battles before the landings, in rows as those of `records`; empty where
+        there were none.
     """
     row = segments[s, 0]
     first_battle = segments[s, 1]
@@ -541,6 +648,11 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
     key = keys[row]
     plan = plan_matchup(battles, row)
     has_aa = plan.aa_pools.sum() > 0
+    bombards = rules[_BOMBARDING : _BOMBARDING + len(_SHIPS)].sum() > 0
+    # The attacker's side comes first in the lane rows, so a row of the cargo is a lane row.
+    cargo = battles.group_cargo[row, 0]
+    first_record = first_battle - segments[s, 3]
+    damaged_give_room = rules[_DAMAGED_GIVE_ROOM] != 0
     lanes = new_lanes()
     acc = np.zeros(tallies.shape[1], dtype=np.int64)
     started = np.int64(0)
@@ -550,16 +662,29 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
         if started < count and n <= LANES // 2:
             stop = min(np.int64(LANES), n + count - started)
             _start_battles(plan, lanes, n, stop, first_battle + started)
+            if sea_records is not None:
+                if sea_records.outcome.shape[0] > 0:
+                    start_landings(plan, lanes, n, stop, sea_records, first_record)
+                note_fire(plan, lanes.alive, n, stop, lanes.doomed)
             if has_aa:
                 code = _fire_aa(rules, plan, battles.odds, lanes, n, stop, table, key, trace, script)
                 if code != _OK:
                     status[s] = code
                     where[s] = np.int64(lanes.numbers[n])
                     return
+            if sea_records is not None:
+                if bombards:
+                    code = _bombard(rules, plan, battles.odds, lanes, n, stop, table, key, trace, script)
+                    if code != _OK:
+                        status[s] = code
+                        where[s] = np.int64(lanes.numbers[n])
+                        return
             started += stop - n
             n = stop
         if sea is not None:
             _find_endings_at_sea(rules, plan, lanes, n, trace)
+        elif sea_records is not None:
+            find_landing_endings(rules, plan, lanes, n, trace)
         else:
             _find_endings(rules, plan, lanes, n)
         lost_lane = _find_runaway(lanes, n)
@@ -568,12 +693,14 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
             where[s] = np.int64(lanes.numbers[lost_lane])
             return
         n_going, n_ended = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
-        _end_battles(rules, plan, lanes, n_ended, n_done, records, first_battle - segments[s, 3], trace)
+        _end_battles(rules, plan, cargo, lanes, n_ended, n_done, records, first_record, sea_records, acc, trace)
+        if sea_records is not None:
+            close_up_fire(plan, lanes.doomed, lanes.going, n_going)
         close_up(plan.groups, lanes.alive, lanes.numbers, lanes.cycles, lanes.going, n_going)
         n = n_going
         n_done += n_ended
         if n_done >= LANES or n == 0:
-            tally(plan, lanes, n_done, acc)
+            tally(plan, lanes, n_done, damaged_give_room, sea_records, acc)
             n_done = np.int64(0)
         if n == 0:
             if started == count:
@@ -582,28 +709,32 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
         if sea is not None:
             code = _fight_at_sea(rules, plan, battles.odds, lanes, n, table, key, trace, script)
         else:
-            code = _fight_on_land(rules, plan, battles.odds, lanes, n, table, key, trace, script)
+            code = _fight_on_land(rules, plan, battles.odds, lanes, n, table, key, sea_records, trace, script)
         if code != _OK:
             status[s] = code
             where[s] = np.int64(lanes.numbers[0])
             return
-    tally_captures(
-        count, sea is None, rules[_TERRITORY_VALUE], rules[_CAPTURABLE_GUNS], rules[_CAPTURABLE_COMPLEXES], acc
-    )
+    guns = rules[_CAPTURABLE_GUNS]
+    complexes = rules[_CAPTURABLE_COMPLEXES]
+    tally_captures(count, sea is None, rules[_TERRITORY_VALUE], guns, complexes, rules[_TREASURY], lanes.counts, acc)
     for k in range(len(acc)):
         tallies[s, k] = acc[k]
     status[s] = _OK
 
 
 @kernel
-def resolve_serial(segments, battles, table, keys, tallies, status, where, records, trace, script, sea):
+def resolve_serial(segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records):
     """Resolve all segments one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea)
+        resolve_chunk(
+            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records
+        )
 
 
 @driver
-def resolve_parallel(segments, battles, table, keys, tallies, status, where, records, trace, script, sea):
+def resolve_parallel(segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records):
     """Resolve all segments on all threads; arguments as in `resolve_chunk`."""
     for s in prange(len(segments)):
-        resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea)
+        resolve_chunk(
+            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records
+        )

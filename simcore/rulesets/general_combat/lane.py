@@ -25,6 +25,7 @@ from simcore.rulesets.general_combat.encoding import (
 from simcore.rulesets.general_combat.steps import (
     aa_dice_total,
     absorb,
+    aircraft_without_room,
     paired_tactical_bombers,
     supported_infantry,
     supported_mech_infantry,
@@ -43,6 +44,7 @@ __all__ = [
     "SLOT_GROUP",
     "SLOT_ODDS",
     "SLOT_TYPE",
+    "Count",
     "Ending",
     "Lanes",
     "Plan",
@@ -51,6 +53,7 @@ __all__ = [
     "count_dice",
     "draw",
     "is_aircraft",
+    "is_land",
     "keep_dice",
     "new_lanes",
     "plan_matchup",
@@ -83,15 +86,21 @@ _MAX_SLOTS = 2 * _N_TYPES
 
 _SUBMARINE = int(UnitType.SUBMARINE)
 _TRANSPORT = int(UnitType.TRANSPORT)
+_CARRIER = int(UnitType.CARRIER)
+_BATTLESHIP = int(UnitType.BATTLESHIP)
 _OTHER = int(HitClass.OTHER)
 _AIR = int(HitClass.AIR)
 _SUB = int(HitClass.SUB)
 N_CLASSES = len(HitClass)
 _UNIT = int(LossForm.UNIT)
+_LANDED = int(LossForm.LANDED)
+_ELSEWHERE = int(LossForm.ELSEWHERE)
 _HULL = int(LossForm.HULL)
 _DAMAGED = int(LossForm.DAMAGED)
 _SUBMERGED = int(LossForm.SUBMERGED)
 _SEA = int(RowField.SEA)
+_LANDING = int(RowField.LANDING)
+_DAMAGED_GIVE_ROOM = int(RowField.DAMAGED_GIVE_ROOM)
 
 # Columns of `Plan.slots`, one row per firing group.
 SLOT_TYPE = 0
@@ -127,6 +136,11 @@ _A_CAPTURED = int(Accumulator.CAPTURED)
 _A_CAPTURED_VALUE = int(Accumulator.CAPTURED_VALUE)
 _A_CAPTURED_GUNS = int(Accumulator.CAPTURED_GUNS)
 _A_CAPTURED_COMPLEXES = int(Accumulator.CAPTURED_COMPLEXES)
+_A_CAPTURED_TREASURY = int(Accumulator.CAPTURED_TREASURY)
+_A_DAMAGED = int(Accumulator.DAMAGED)
+_A_NO_LANDING = int(Accumulator.NO_LANDING)
+_A_RETREATED = int(Accumulator.RETREATED)
+_A_BOMBARD_HITS = int(Accumulator.BOMBARD_HITS)
 _A_SURVIVORS = int(Accumulator.SURVIVORS)
 _A_SUBMERGED = int(Accumulator.SUBMERGED)
 
@@ -160,6 +174,19 @@ class Ending:
     CONDITION_A = 1
     RETREAT = 2
     LIMIT = 3
+    PARTIAL_RETREAT = 4
+    """Some units leave an assault, the others fight on."""
+
+
+class Count:
+    """Entries of `Lanes.counts`."""
+
+    BOMBARD_HITS = 0
+    RETREATED = 1
+
+
+_BOMBARD_HITS = Count.BOMBARD_HITS
+_RETREATED = Count.RETREATED
 
 
 class Plan(NamedTuple):
@@ -171,8 +198,11 @@ class Plan(NamedTuple):
         Unit type, `LossForm`, units at the start, unit cost and whether it has a value, of each lane row.
     groups : int64 (S, 2)
         First and past-the-last lane row of each side.
+    board : int64 (S, 2)
+        The same without rows of units that have left: the rows that take part.
     first, second : int64 (S, T)
-        Lane rows that hold a type; `_NOTHING` where there is none.
+        Lane rows that hold a type; `_NOTHING` where there is none. In an assault the attacker's are rows of
+        `Lanes.doomed`, where the units of a type are added up.
     slots : int64 (S, slots, fields)
         Firing groups in ascending group number.
     n_slots : int64 (S,)
@@ -182,6 +212,10 @@ class Plan(NamedTuple):
         1 when some unit in combat has no value, so that having units is not the same as having dice.
     submerged : int64 (S,)
         Lane row of a side's submerged submarines.
+    elsewhere : int64 (T,)
+        Lane rows of the attacker's units that have left an assault.
+    based : int64 (S,)
+        Aircraft that a side's carriers have room for at the start of a sea battle (GC-4.7.8).
     """
 
     kind: npt.NDArray[np.int64]
@@ -190,6 +224,7 @@ class Plan(NamedTuple):
     cost: npt.NDArray[np.int64]
     armed: npt.NDArray[np.int64]
     groups: npt.NDArray[np.int64]
+    board: npt.NDArray[np.int64]
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
     slots: npt.NDArray[np.int64]
@@ -197,6 +232,8 @@ class Plan(NamedTuple):
     aa_pools: npt.NDArray[np.int64]
     powerless: npt.NDArray[np.int64]
     submerged: npt.NDArray[np.int64]
+    elsewhere: npt.NDArray[np.int64]
+    based: npt.NDArray[np.int64]
 
 
 class Lanes(NamedTuple):
@@ -225,7 +262,8 @@ class Lanes(NamedTuple):
     air_hits_subs : int32 (S, L)
         1 where a side's aircraft can hit submarines in this cycle.
     doomed : int32 (G + 1, L)
-        Units that still fire although they were lost in step 2 (GC-2.3:sub_first_strike).
+        Units that fire, lost ones included that still may: from step 2 (GC-2.3:sub_first_strike) or from the
+        bombardment of an assault (GC-5.5).
     words : uint64 (L,)
         Random words of the current draw point.
     ending : int32 (L,)
@@ -238,6 +276,10 @@ class Lanes(NamedTuple):
         Finished battles: a step adds at most L to fewer than L.
     done_lost : int64 (S, 2 L)
         Scratch: cost lost of finished battles.
+    done_rows : int64 (2 L,)
+        Where the sea battles before finished landings are recorded.
+    counts : int64 (2,)
+        What is counted while battles last, by `Count`.
     """
 
     numbers: npt.NDArray[np.uint64]
@@ -260,6 +302,8 @@ class Lanes(NamedTuple):
     done_outcomes: npt.NDArray[np.int64]
     done_cycles: npt.NDArray[np.int64]
     done_lost: npt.NDArray[np.int64]
+    done_rows: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
 
 
 @kernel
@@ -285,11 +329,14 @@ def new_lanes():
         going=np.empty(LANES, dtype=np.int64),
         ended=np.empty(LANES, dtype=np.int64),
         before=np.zeros(_NOTHING + 1, dtype=np.int32),
-        done_alive=np.empty((_NOTHING, 2 * LANES), dtype=np.int64),
+        done_alive=np.empty((_NOTHING + 1, 2 * LANES), dtype=np.int64),
         done_outcomes=np.empty(2 * LANES, dtype=np.int64),
         done_cycles=np.empty(2 * LANES, dtype=np.int64),
         done_lost=np.empty((2, 2 * LANES), dtype=np.int64),
+        done_rows=np.empty(2 * LANES, dtype=np.int64),
+        counts=np.zeros(2, dtype=np.int64),
     )
+    lanes.done_alive[_NOTHING, :] = 0
     lanes.alive[_NOTHING, :] = 0
     lanes.doomed[_NOTHING, :] = 0
     return lanes
@@ -302,7 +349,8 @@ def is_aircraft(t):
 
 
 @kernel
-def _is_land(t):
+def is_land(t):
+    """Whether a unit type is a land unit that can take a territory (GC-4.7.1)."""
     return t == _INF or t == _MECH or t == _ART or t == _TANK
 
 
@@ -314,6 +362,7 @@ def _plan_groups(battles, row, side, plan):
         plan.first[side, t] = _NOTHING
         plan.second[side, t] = _NOTHING
     n = 0
+    on_board = 0
     while n < MAX_LOSS_GROUPS and battles.group_type[row, side, n] >= 0:
         t = battles.group_type[row, side, n]
         g = base + n
@@ -325,7 +374,9 @@ def _plan_groups(battles, row, side, plan):
         plan.armed[g] = 1 if battles.odds_plain[row, side, t] >= 0 else 0
         if form == _SUBMERGED:
             plan.submerged[side] = g
-        elif form == _UNIT or form == _HULL or form == _DAMAGED:
+        elif form == _ELSEWHERE:
+            plan.elsewhere[t] = g
+        elif form == _UNIT or form == _LANDED or form == _HULL or form == _DAMAGED:
             if plan.first[side, t] == _NOTHING:
                 plan.first[side, t] = g
             else:
@@ -333,8 +384,20 @@ def _plan_groups(battles, row, side, plan):
         if t != AA_GUN and plan.armed[g] == 0:
             plan.powerless[0] = 1
         n += 1
+        if form != _ELSEWHERE:
+            on_board = n
     plan.groups[side, 0] = base
     plan.groups[side, 1] = base + n
+    plan.board[side, 0] = base
+    plan.board[side, 1] = base + on_board
+    if side == 0 and battles.rules[row, _LANDING] != 0:
+        for t in range(_N_TYPES):
+            plan.first[side, t] = _NOTHING if plan.first[side, t] == _NOTHING else t
+            plan.second[side, t] = _NOTHING
+    if battles.rules[row, _SEA] != 0:
+        counts = battles.counts[row, side]
+        aircraft = np.int64(counts[_FIGHTER]) + np.int64(counts[_TAC])
+        plan.based[side] = min(aircraft, 2 * np.int64(counts[_CARRIER]))
 
 
 @kernel
@@ -394,6 +457,7 @@ def plan_matchup(battles, row):
         cost=np.zeros(_NOTHING, dtype=np.int64),
         armed=np.zeros(_NOTHING, dtype=np.int64),
         groups=np.zeros((2, 2), dtype=np.int64),
+        board=np.zeros((2, 2), dtype=np.int64),
         first=np.zeros((2, _N_TYPES), dtype=np.int64),
         second=np.zeros((2, _N_TYPES), dtype=np.int64),
         slots=np.zeros((2, _MAX_SLOTS, _SLOT_FIELDS), dtype=np.int64),
@@ -401,6 +465,8 @@ def plan_matchup(battles, row):
         aa_pools=np.zeros(_N_TYPES, dtype=np.int64),
         powerless=np.zeros(1, dtype=np.int64),
         submerged=np.full(2, _NOTHING, dtype=np.int64),
+        elsewhere=np.full(_N_TYPES, _NOTHING, dtype=np.int64),
+        based=np.zeros(2, dtype=np.int64),
     )
     for side in range(2):
         _plan_groups(battles, row, side, plan)
@@ -511,7 +577,7 @@ def sum_units(kind, groups, alive, n, totals):
     for g in range(groups[0, 0], groups[0, 1]):
         for i in range(n):
             totals[_ATTACKERS, i] += alive[g, i]
-        if _is_land(kind[g]):
+        if is_land(kind[g]):
             for i in range(n):
                 totals[_LAND, i] += alive[g, i]
     for g in range(groups[1, 0], groups[1, 1]):
@@ -521,8 +587,8 @@ def sum_units(kind, groups, alive, n, totals):
 
 
 @kernel
-def total_dice(plan, per_artillery, lanes, n):
-    """Count the dice that each side could roll next: 0 means that it cannot fire (GC-4.6.3)."""
+def total_dice(plan, per_artillery, lanes, units, n):
+    """Count the dice that each side's `units` could roll next: 0 means that it cannot fire (GC-4.6.3)."""
     totals = lanes.totals
     dice = lanes.dice
     for side in range(2):
@@ -530,9 +596,7 @@ def total_dice(plan, per_artillery, lanes, n):
         for i in range(n):
             totals[q, i] = 0
         for k in range(plan.n_slots[side]):
-            count_dice(
-                lanes.alive, n, side, plan.slots[side, k], per_artillery, plan.kind, plan.first, plan.second, dice
-            )
+            count_dice(units, n, side, plan.slots[side, k], per_artillery, plan.kind, plan.first, plan.second, dice)
             for i in range(n):
                 totals[q, i] += dice[i]
 
@@ -574,10 +638,54 @@ def close_up(groups, alive, numbers, cycles, going, n_going):
 
 
 @kernel
-def tally(plan, lanes, n, acc):
+def _count_without_landing(plan, side, left, n, damaged_give_room):
+    """Aircraft of a side that its carriers have no room for any more, over `n` finished battles (GC-4.7.8)."""
+    f0 = plan.first[side, _FIGHTER]
+    f1 = plan.first[side, _TAC]
+    c0 = plan.first[side, _CARRIER]
+    c1 = plan.second[side, _CARRIER] if damaged_give_room else _NOTHING
+    based = plan.based[side]
+    total = np.int64(0)
+    for i in range(n):
+        total += aircraft_without_room(based, left[f0, i] + left[f1, i], left[c0, i] + left[c1, i])
+    return total
+
+
+@kernel
+def _add_sea_battles(lanes, n, sea_records, acc):
+    """Add what was lost and what is left of the sea battles before `n` finished landings (GC-5.1)."""
+    outcomes = lanes.done_outcomes
+    rows = lanes.done_rows
+    lost = lanes.done_lost
+    for i in range(n):
+        at = rows[i]
+        column = _A_SURVIVORS + outcomes[i] * 2 * _N_TYPES
+        for side in range(2):
+            lost[side, i] += sea_records.cost_lost[at, side]
+            for t in range(_N_TYPES):
+                acc[column + side * _N_TYPES + t] += sea_records.survivors[at, side, t]
+            for k in range(2):
+                acc[_A_DAMAGED + 2 * side + k] += sea_records.damaged[at, side, k]
+            acc[_A_NO_LANDING + side] += sea_records.no_landing[at, side]
+            acc[_A_SUBMERGED + side] += sea_records.submerged[at, side]
+
+
+@kernel
+def tally(plan, lanes, n, damaged_give_room, sea_records, acc):
     """Add `n` finished battles to the accumulators.
 
     Sums over lanes are vector loops; only what is counted by outcome is scattered battle by battle.
+
+    Parameters
+    ----------
+    plan : Plan
+    lanes : Lanes
+    n : int64
+    damaged_give_room : bool
+    sea_records : Records or None
+        Of an assault: the sea battles before the landings, whose losses and survivors are added; may be empty.
+    acc : int64 (K,)
+        Accumulators.
     """
     left = lanes.done_alive
     outcomes = lanes.done_outcomes
@@ -600,6 +708,17 @@ def tally(plan, lanes, n, acc):
             for i in range(n):
                 submerged += left[below, i]
             acc[_A_SUBMERGED + side] += submerged
+        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+            if plan.form[g] == _DAMAGED:
+                damaged = np.int64(0)
+                for i in range(n):
+                    damaged += left[g, i]
+                acc[_A_DAMAGED + 2 * side + (0 if plan.kind[g] == _BATTLESHIP else 1)] += damaged
+        if plan.based[side] > 0:
+            acc[_A_NO_LANDING + side] += _count_without_landing(plan, side, left, n, damaged_give_room)
+    if sea_records is not None:
+        if sea_records.outcome.shape[0] > 0:
+            _add_sea_battles(lanes, n, sea_records, acc)
     total = np.int64(0)
     total_sq = np.int64(0)
     for i in range(n):
@@ -630,18 +749,21 @@ def tally(plan, lanes, n, acc):
 
 
 @kernel
-def tally_captures(battles_fought, on_land, value, guns, complexes, acc):
-    """Complete the accumulators of a segment: what each capture brings (GC-4.7.1 to GC-4.7.4)."""
+def tally_captures(battles_fought, on_land, value, guns, complexes, treasury, counts, acc):
+    """Complete the accumulators of a segment: what each capture brings (GC-4.7.1 to GC-4.7.6), what was counted."""
     captures = acc[_A_OUTCOMES + _WINS] if on_land else 0
     acc[_A_BATTLES] = battles_fought
     acc[_A_CAPTURED] = captures
     acc[_A_CAPTURED_VALUE] = captures * value
     acc[_A_CAPTURED_GUNS] = captures * guns
     acc[_A_CAPTURED_COMPLEXES] = captures * complexes
+    acc[_A_CAPTURED_TREASURY] = captures * treasury
+    acc[_A_BOMBARD_HITS] = counts[_BOMBARD_HITS]
+    acc[_A_RETREATED] = counts[_RETREATED]
 
 
 @kernel
-def record(plan, alive, i, cycle, outcome, value, records, at):
+def record(plan, cargo, alive, i, cycle, outcome, value, damaged_give_room, records, at):
     """Write the result of the battle that ended in lane `i` to row `at` of `records`."""
     records.outcome[at] = outcome
     records.cycles[at] = cycle
@@ -650,6 +772,20 @@ def record(plan, alive, i, cycle, outcome, value, records, at):
         lost = np.int64(0)
         for g in range(plan.groups[side, 0], plan.groups[side, 1]):
             left = np.int64(alive[g, i])
+            t = plan.kind[g]
             lost += (plan.start[g] - left) * plan.cost[g]
-            records.survivors[at, side, plan.kind[g]] += left
+            records.survivors[at, side, t] += left
+            if plan.form[g] == _DAMAGED:
+                records.damaged[at, side, 0 if t == _BATTLESHIP else 1] = left
+            elif plan.form[g] == _SUBMERGED:
+                records.submerged[at, side] = left
+            elif side == 0 and t == _TRANSPORT:
+                for k in range(cargo.shape[1]):
+                    records.cargo[at, k] += left * cargo[g, k]
         records.cost_lost[at, side] = lost
+        if plan.based[side] > 0:
+            records.no_landing[at, side] = aircraft_without_room(
+                plan.based[side],
+                records.survivors[at, side, _FIGHTER] + records.survivors[at, side, _TAC],
+                records.survivors[at, side, _CARRIER] - (0 if damaged_give_room else records.damaged[at, side, 1]),
+            )

@@ -1,22 +1,27 @@
-"""Input models of general combat: editions, sides, policies and the scenario itself."""
+"""The scenario of general combat, checked and complete: what the encoder and the stories ask it."""
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import cached_property
 from itertools import groupby
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from simcore.enums import Side
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import FrozenModel, parse_model, shown
+from simcore.rulesets.general_combat.edition import (
+    DEFAULT_EDITION,
+    Edition,
+    builtin_editions,
+    changed_edition,
+    own_editions,
+)
 from simcore.rulesets.general_combat.encoding import (
     AIRCRAFT,
+    BOMBARDERS,
     LAND_UNITS,
     MAX_LOSS_GROUPS,
     SHIPS,
@@ -24,46 +29,31 @@ from simcore.rulesets.general_combat.encoding import (
     LossForm,
     SubmergePolicy,
 )
-from simcore.unittext import format_units, parse_units, unit_name
+from simcore.rulesets.general_combat.side import (
+    ALL_LAND,
+    DAMAGE,
+    MAX_CYCLES,
+    AttackerSide,
+    DefenderSide,
+    Outnumbered,
+    RaidTarget,
+    SeaPart,
+    TechnologyName,
+    Territory,
+)
+from simcore.unittext import format_units
 
-__all__ = ["Edition", "GeneralCombatScenario", "Switches", "UnitStats", "builtin_editions", "parse_scenario"]
+__all__ = ["GeneralCombatScenario", "parse_scenario"]
 
-MAX_UNITS = 2_000
-MAX_CYCLES = 2**20 - 1
-DEFAULT_EDITION = "spring1942"
-_PATH_PARTS = 2
 _LOAD = 2
 """Units aboard a transport: one land unit and one infantry (2.2)."""
-
-ALIASES = {
-    "inf": "infantry",
-    "mech": "mech_infantry",
-    "mechanised_infantry": "mech_infantry",
-    "mechanized_infantry": "mech_infantry",
-    "art": "artillery",
-    "arm": "tank",
-    "armor": "tank",
-    "armour": "tank",
-    "aa": "aa_gun",
-    "aaa": "aa_gun",
-    "ftr": "fighter",
-    "fig": "fighter",
-    "tac": "tactical_bomber",
-    "bmb": "bomber",
-    "bom": "bomber",
-    "sub": "submarine",
-    "tra": "transport",
-    "tt": "transport",
-    "des": "destroyer",
-    "dd": "destroyer",
-    "cru": "cruiser",
-    "acc": "carrier",
-    "cv": "carrier",
-    "bat": "battleship",
-    "bb": "battleship",
-    "ic": "industrial_complex",
-    "complex": "industrial_complex",
-}
+_DESTROYER_BOMBARDMENT = 3
+"""Value of destroyers with combined bombardment (7)."""
+_FACILITIES = ("minor_complex", "major_complex", "air_base", "naval_base")
+_BASES = ("air_base", "naval_base")
+_MAJOR_CAP = 20
+_OTHER_CAP = 6
+"""Damage that facilities can have (2.3 sbr_cap)."""
 
 # Orders in which units are lost unless a scenario says otherwise.
 _DEFAULT_ORDER = {
@@ -76,290 +66,6 @@ _DEFAULT_ORDER = {
         "submarine", "destroyer", "carrier", "cruiser", "fighter", "tactical_bomber", "battleship", "transport",
     ),
 }  # fmt: skip
-_DAMAGE = ":damage"
-_TWO_HIT_SHIPS = ("battleship", "carrier")
-
-
-class UnitStats(FrozenModel):
-    """One row of a unit table (GC-2.1)."""
-
-    cost: int = Field(ge=0, le=1_000, description="Price of one unit")
-    attack: int = Field(ge=0, le=20, description="Hits on this or less when attacking; 0 = does not fire")
-    defence: int = Field(ge=0, le=20, description="Hits on this or less when defending; 0 = does not fire")
-    move: int = Field(default=0, ge=0, le=20, description="Movement, for reference only")
-    hits: int = Field(default=1, ge=1, le=2, description="Hits the unit takes before it is lost")
-    supported_attack: int | None = Field(
-        default=None,
-        ge=0,
-        le=20,
-        description="Attack value beside its supporter (infantry: artillery; tactical bomber: fighter or tank)",
-    )
-    bombard: int = Field(default=0, ge=0, le=20, description="Value of shore bombardment; 0 = none")
-
-
-class Switches(FrozenModel):
-    """Rules in which editions differ (GC-2.3)."""
-
-    aa_dice: Literal["per_aircraft", "three_per_gun"] = "per_aircraft"
-    aa_when: Literal["battle_start", "movement_and_step_2"] = "battle_start"
-    aa_choice: Literal["per_type", "owner"] = "per_type"
-    aa_fate: Literal["captured", "destroyed"] = "captured"
-    bombard_return_fire: bool = True
-    bombard_cap: bool = True
-    sub_first_strike: Literal["no_enemy_destroyer", "always"] = "no_enemy_destroyer"
-    sub_submerge: Literal["step_2", "cycle_end"] = "step_2"
-    air_hits_subs: Literal["with_destroyer", "always"] = "with_destroyer"
-    tt_last: bool = True
-    tt_swept: bool = True
-    amphib_retreat: Literal["aircraft_and_overland", "aircraft"] = "aircraft_and_overland"
-    bb_repair: Literal["battle_end", "purchase_at_naval_base"] = "battle_end"
-    sbr_target: Literal["complex", "income"] = "complex"
-    sbr_cap: Literal["twice_territory", "territory", "facility"] = "twice_territory"
-    sbr_aa: Literal["gun", "built_in"] = "gun"
-    sbr_bonus: int = Field(default=0, ge=0, le=20)
-    sbr_air_battle: Literal["none", "optional", "one_cycle"] = "none"
-    tech: Literal["none", "optional"] = "none"
-    heavy_bombers: Literal["both_dice", "best_of_two"] = "both_dice"
-    jet_fighters: Literal["attack", "defence"] = "attack"
-    submarine_strikes: Literal["simultaneous", "attacker_first"] = "simultaneous"
-    doomed_destroyer: Literal["counts", "does_not"] = "counts"
-
-
-class Edition(FrozenModel):
-    """A complete set of rules as data."""
-
-    name: str
-    title: str = ""
-    dice_sides: int = Field(default=6, ge=2, le=20, description="Sides of the die")
-    switches: Switches = Switches()
-    units: dict[str, UnitStats]
-    facilities: dict[str, int] = Field(default_factory=dict, description="Prices of facilities that never fight")
-
-    @field_validator("units")
-    @classmethod
-    def _two_hit_ships(cls, units: dict[str, UnitStats]) -> dict[str, UnitStats]:
-        for name, stats in units.items():
-            if stats.hits > 1 and name not in _TWO_HIT_SHIPS:
-                raise ScenarioError(f"only {' and '.join(_TWO_HIT_SHIPS)} may take two hits", field=f"{name}.hits")
-        return units
-
-
-class EditionSource(FrozenModel):
-    """An edition as written in a file; `base` fills what is left out."""
-
-    title: str = Field(default="", max_length=200)
-    base: str | None = Field(default=None, description="Edition that supplies what this one leaves out")
-    dice_sides: int | None = Field(default=None, ge=2, le=20)
-    switches: dict[str, Any] = Field(default_factory=dict)
-    units: dict[str, dict[str, Any] | Literal[False]] = Field(
-        default_factory=dict, description="Unit rows; false removes a unit of the base edition"
-    )
-    facilities: dict[str, int] = Field(default_factory=dict)
-
-
-def _resolve_edition(
-    name: str,
-    sources: Mapping[str, EditionSource],
-    builtin: Mapping[str, Edition],
-    source: str,
-    seen: tuple[str, ...] = (),
-) -> Edition:
-    raw = sources[name]
-    where = f"{name}."
-    if name in seen:
-        raise ScenarioError(
-            f"the editions {', '.join(seen)} are each other's base", field=f"{where}base", source=source
-        )
-    data: dict[str, Any] = {
-        "name": name,
-        "title": raw.title or name,
-        "units": {},
-        "facilities": dict(raw.facilities),
-    }
-    if raw.base is not None:
-        if raw.base in sources:
-            base = _resolve_edition(raw.base, sources, builtin, source, (*seen, name))
-        elif raw.base in builtin:
-            base = builtin[raw.base]
-        else:
-            known = sorted({*sources, *builtin})
-            raise ScenarioError(
-                f"unknown edition {shown(raw.base)}{suggestion(raw.base, known)}; known: {', '.join(known)}",
-                field=f"{where}base",
-                source=source,
-            )
-        data = base.model_dump()
-        data |= {
-            "name": name,
-            "title": raw.title or name,
-            "facilities": {**base.facilities, **raw.facilities},
-        }
-    if raw.dice_sides is not None:
-        data["dice_sides"] = raw.dice_sides
-    data["switches"] = {**data.get("switches", {}), **raw.switches}
-    for unit, row in raw.units.items():
-        if unit not in UNITS:
-            raise ScenarioError(
-                f"unknown unit {shown(unit)}{suggestion(unit, UNITS)}; known: {', '.join(UNITS)}",
-                field=f"{where}units",
-                source=source,
-            )
-        if row is False:
-            data["units"].pop(unit, None)
-        else:
-            data["units"][unit] = {**data["units"].get(unit, {}), **row}
-    return parse_model(Edition, data, source=source, prefix=name)
-
-
-@cache
-def builtin_editions() -> dict[str, Edition]:
-    """Return the editions that come with the package, by name (GC-2.1, GC-2.3)."""
-    text = (files("simcore.rulesets.general_combat") / "editions.toml").read_text(encoding="utf-8")
-    return parse_editions(tomllib.loads(text), source="editions.toml", builtin={})
-
-
-def parse_editions(
-    data: Mapping[str, Any], *, source: str = "", builtin: Mapping[str, Edition] | None = None
-) -> dict[str, Edition]:
-    """Read the editions of an edition file.
-
-    Parameters
-    ----------
-    data : mapping
-        Edition name to its table.
-    source : str
-        File name for error messages.
-    builtin : mapping, optional
-        Editions that `base` may name besides those of the file; default: those of the package.
-
-    Returns
-    -------
-    dict of str to Edition
-
-    Raises
-    ------
-    ScenarioError
-        For unknown fields, units, base editions, values out of range or an empty file.
-    """
-    known = builtin_editions() if builtin is None else builtin
-    if not data:
-        raise ScenarioError(
-            'holds no edition; expected tables such as [house_rules] with base = "spring1942"', source=source
-        )
-    sources: dict[str, EditionSource] = {}
-    for name, table in data.items():
-        if not isinstance(table, dict):
-            raise ScenarioError(f"must be the table of an edition, got {shown(table)}", field=str(name), source=source)
-        sources[name] = parse_model(EditionSource, table, source=source, prefix=name)
-    return {name: _resolve_edition(name, sources, known, source) for name in sources}
-
-
-def _read_units(value: object) -> dict[str, int]:
-    return parse_units(value, UNITS, ALIASES, most=MAX_UNITS)
-
-
-def _as_json(editions: Mapping[str, Any], source: str) -> str:
-    try:
-        return json.dumps(editions, sort_keys=True)
-    except (TypeError, ValueError, RecursionError):
-        raise ScenarioError(
-            "must hold nothing but tables, lists, text, numbers, true and false", field="editions", source=source
-        ) from None
-
-
-@lru_cache(maxsize=64)
-def _own_editions(text: str, source: str) -> dict[str, Edition]:
-    """Parse inline editions once per sweep rather than once per matchup."""
-    try:
-        return parse_editions(json.loads(text), source=source)
-    except ScenarioError as problem:
-        raise problem.at(field=f"editions.{problem.field}" if problem.field else "editions") from None
-
-
-Units = Annotated[dict[str, int], BeforeValidator(_read_units, json_schema_input_type=str | dict[str, int])]
-TechnologyName = Literal[
-    "super_submarines",
-    "jet_fighters",
-    "heavy_bombers",
-    "radar",
-    "advanced_artillery",
-    "combined_bombardment",
-    "long_range_aircraft",
-]
-LossPolicy = Literal["default", "cheapest", "weakest"]
-
-
-def _read_loss_order(value: object) -> object:
-    if isinstance(value, str):
-        if value in {"default", "cheapest", "weakest"}:
-            return value
-        raise ScenarioError(
-            f'must be a list of unit names or one of "default", "cheapest", "weakest", got {shown(value)}'
-            + suggestion(value, ("default", "cheapest", "weakest"))
-        )
-    if not isinstance(value, list):
-        raise ScenarioError(
-            f'must be a list of unit names or one of "default", "cheapest", "weakest", got {shown(value)}'
-        )
-    order = []
-    for entry in value:
-        damage = isinstance(entry, str) and entry.strip().lower().endswith(_DAMAGE)
-        name = unit_name(entry.strip()[: -len(_DAMAGE)] if damage else entry, UNITS, ALIASES)
-        if damage:
-            if name not in _TWO_HIT_SHIPS:
-                raise ScenarioError(f"{shown(entry)}: only {' and '.join(_TWO_HIT_SHIPS)} can be damaged")
-            name += _DAMAGE
-        if name == "industrial_complex":
-            raise ScenarioError("industrial_complex is never a casualty and cannot stand in an order of loss")
-        if name in order:
-            raise ScenarioError(f'"{name}" stands in the order twice')
-        order.append(name)
-    return order
-
-
-LossOrder = Annotated[LossPolicy | list[str], BeforeValidator(_read_loss_order)]
-
-
-class RetreatPolicy(FrozenModel):
-    """When the attacker breaks off (GC-4.6.7); 0 and false are off, any true condition triggers."""
-
-    possible: bool = Field(default=True, description="Whether a space to retreat to exists; aircraft alone need none")
-    after_cycles: int = Field(default=0, ge=0, le=MAX_CYCLES, description="Retreat once this many cycles are fought")
-    when_units_at_most: int = Field(default=0, ge=0, le=20_000, description="Retreat with this many units or fewer")
-    when_only_aircraft: bool = Field(default=False, description="Retreat when only aircraft are left")
-    when_transports_only: bool = Field(default=True, description="Retreat when only transports are left (GC-4.6.6)")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _needs_solver(cls, data: object) -> object:
-        if isinstance(data, dict):
-            for name in ("when_win_chance_below", "when_swing_negative"):
-                if data.get(name):
-                    raise ScenarioError(
-                        f"{name} needs the exact solver, which this version does not have; "
-                        "use after_cycles, when_units_at_most or when_only_aircraft"
-                    )
-            return {k: v for k, v in data.items() if k not in {"when_win_chance_below", "when_swing_negative"}}
-        return data
-
-
-class Outnumbered(FrozenModel):
-    """Submerge when so many enemies that can hit submarines face each own one."""
-
-    outnumbered: float = Field(ge=0.001, le=1_000, description="Enemy units per own submarine, to three decimals")
-
-
-def _read_submerge(value: object) -> object:
-    if isinstance(value, str) and value not in _SUBMERGE_POLICIES:
-        raise ScenarioError(
-            f'must be "never", "always", "facing_aircraft" or {{ outnumbered = 1.5 }}, got {shown(value)}'
-            + suggestion(value, _SUBMERGE_POLICIES)
-        )
-    return value
-
-
-_SUBMERGE_POLICIES = ("never", "always", "facing_aircraft")
-Submerge = Annotated[Literal["never", "always", "facing_aircraft"] | Outnumbered, BeforeValidator(_read_submerge)]
 
 
 class LossGroup(NamedTuple):
@@ -369,42 +75,7 @@ class LossGroup(NamedTuple):
     size: int
     cost: int
     form: LossForm = LossForm.UNIT
-
-
-class DefenderSide(FrozenModel):
-    """The defending stack."""
-
-    units: Units = Field(default_factory=dict, description='Units as text ("10 infantry, 5 tank") or table')
-    loss_order: LossOrder = Field(default="default", description="Order in which units are lost, or a named policy")
-    technologies: list[TechnologyName] = Field(default_factory=list, description="Technologies of this side")
-    damaged: Units = Field(default_factory=dict, description="Of the units, two-hit ships that are hit already")
-    submerge: Submerge = Field(default="never", description="When submarines submerge instead of firing")
-    cargo: list[Units] = Field(
-        default_factory=list, max_length=MAX_UNITS, description="Land units aboard, one entry per loaded transport"
-    )
-
-
-class AttackerSide(DefenderSide):
-    """The attacking stack."""
-
-    keep_land: int = Field(
-        default=0, ge=0, le=20_000, description="Last land units of the order, lost after everything else"
-    )
-    retreat: RetreatPolicy = RetreatPolicy()
-
-    @field_validator("units")
-    @classmethod
-    def _no_installations(cls, units: dict[str, int]) -> dict[str, int]:
-        for unit in ("aa_gun", "industrial_complex"):
-            if units.get(unit):
-                raise ScenarioError(f"{unit} cannot attack; it may only stand on the defender's side")
-        return units
-
-
-class Territory(FrozenModel):
-    """What is fought over."""
-
-    value: int = Field(default=0, ge=0, le=1_000, description="Income value, gained by a capture (GC-4.7.3)")
+    cargo: tuple[tuple[str, int], ...] = ()
 
 
 class Fire(NamedTuple):
@@ -428,33 +99,26 @@ class GeneralCombatScenario(FrozenModel):
         default_factory=dict, description='Single values of the edition changed, as in {"tank.cost" = 5}'
     )
     switches: dict[str, Any] = Field(default_factory=dict, description="Switches of the edition overridden")
-    terrain: Literal["land", "sea"] = Field(default="land", description="Kind of battle")
+    terrain: Literal["land", "sea", "amphibious", "raid"] = Field(default="land", description="Kind of battle")
     cycle_limit: int = Field(default=0, ge=0, le=MAX_CYCLES, description="Stop after this many cycles; 0 = to the end")
     low_luck: Literal["none", "combat", "aa", "both"] = Field(
         default="none", description="Where low luck replaces dice"
     )
     attacker: AttackerSide = AttackerSide()
     defender: DefenderSide = DefenderSide()
+    sea: SeaPart | None = Field(default=None, description="Sea battle before an amphibious landing")
+    raid: RaidTarget = RaidTarget()
     territory: Territory = Territory()
     rules: Edition = Field(exclude=True, json_schema_extra={"internal": True})
 
     @model_validator(mode="after")
     def _check(self) -> GeneralCombatScenario:
         for side in Side:
-            counts = self.counts(side)
             name = side.name.lower()
-            for unit in counts:
-                if unit not in self.rules.units:
-                    allowed = ", ".join(u for u in UNITS if u in self.rules.units)
-                    raise ScenarioError(
-                        f'unit "{unit}" does not exist in edition "{self.edition}"; it has: {allowed}',
-                        field=f"{name}.units",
-                    )
-                if (unit in SHIPS) != (self.terrain == "sea") and unit not in AIRCRAFT:
-                    raise ScenarioError(f"{unit} cannot take part in a {self.terrain} battle", field=f"{name}.units")
+            self._check_units(side, f"{name}.units")
             self._check_damage(side, f"{name}.damaged")
             self._check_cargo(side, name)
-            if self.terrain == "land" and self._side(side).submerge != "never":
+            if self.terrain != "sea" and self._side(side).submerge != "never":
                 raise ScenarioError("submarines take no part in a land battle (3.3)", field=f"{name}.submerge")
             technologies = self._side(side).technologies
             if technologies and self.rules.switches.tech == "none":
@@ -467,18 +131,205 @@ class GeneralCombatScenario(FrozenModel):
                 raise ScenarioError("a technology is named twice", field=f"{name}.technologies")
         if self.terrain == "sea":
             self._check_no_land()
-        if not self.counts(Side.ATTACKER) and not self.counts(Side.DEFENDER):
+        if self.terrain == "amphibious":
+            self._check_assault()
+        elif self.attacker.landed or self.attacker.bombard or self.sea is not None:
+            field = (
+                "attacker.landed" if self.attacker.landed else "attacker.bombard" if self.attacker.bombard else "sea"
+            )
+            raise ScenarioError('needs terrain = "amphibious" (5)', field=field)
+        if self.terrain == "raid":
+            self._check_raid()
+        elif self.raid != RaidTarget():
+            raise ScenarioError('needs terrain = "raid" (6)', field="raid")
+        if not self.own_counts(Side.ATTACKER) and not self.own_counts(Side.DEFENDER):
             raise ScenarioError("both sides are empty; at least one unit is needed", field="attacker.units")
         return self
+
+    def _check_units(self, side: Side, field: str) -> None:
+        for unit in self.own_counts(side):
+            if unit not in self.rules.units:
+                allowed = ", ".join(u for u in UNITS if u in self.rules.units)
+                raise ScenarioError(
+                    f'unit "{unit}" does not exist in edition "{self.edition}"; it has: {allowed}', field=field
+                )
+            if (unit in SHIPS) != (self.terrain == "sea") and unit not in AIRCRAFT:
+                hint = "; ships of an assault stand in [sea.attacker] or in bombard" if unit in SHIPS else ""
+                article = "an" if self.terrain == "amphibious" else "a"
+                kind = f"{article} {self.terrain}" + (" battle" if self.terrain in {"land", "sea"} else "")
+                kind = f"{article} amphibious assault" if self.terrain == "amphibious" else kind
+                raise ScenarioError(f"{unit} cannot take part in {kind}{hint}", field=field)
+
+    def _check_assault(self) -> None:
+        units = self.own_counts(Side.ATTACKER)
+        for unit, count in self.landed.items():
+            if unit not in LAND_UNITS:
+                raise ScenarioError(
+                    f"only land units are landed ({', '.join(LAND_UNITS)}), got {unit}",
+                    field="attacker.landed" if self.attacker.landed else "sea.attacker.cargo",
+                )
+            if count > units.get(unit, 0):
+                missing = (
+                    f"{count} {unit}, but attacker.units has {units.get(unit, 0)}: it lists all who attack on land"
+                )
+                raise ScenarioError(missing, field="attacker.landed" if self.attacker.landed else "sea.attacker.cargo")
+        for unit in self.attacker.bombard:
+            if not self.bombard_value(unit):
+                able = ", ".join(name for name in UNITS if self.bombard_value(name))
+                raise ScenarioError(f"{unit} cannot bombard; ships that can: {able}", field="attacker.bombard")
+        if self.sea is not None:
+            written = self.attacker.landed
+            if written and written != ALL_LAND and written != self.landed:
+                raise ScenarioError(
+                    f"differs from the cargo of [sea.attacker], {shown(format_units(self.landed))}; leave it out",
+                    field="attacker.landed",
+                )
+            try:
+                self._build_sea_battle()
+            except ScenarioError as problem:
+                raise problem.at(field=f"sea.{problem.field}") from None
+
+    def _check_raid(self) -> None:
+        switches = self.rules.switches
+        if self.raid.target not in {None, *self._raid_targets()}:
+            raise ScenarioError(
+                f'edition "{self.edition}" has the targets {", ".join(self._raid_targets())}, '
+                f"got {shown(self.raid.target)}",
+                field="raid.target",
+            )
+        if self.raid.air_battle and switches.sbr_air_battle == "none":
+            raise ScenarioError(f'edition "{self.edition}" has no air battle before a raid', field="raid.air_battle")
+        fighters = ["fighter"] if self.has_air_battle else []
+        bases = ["tactical_bomber"] if self.raid_target in _BASES else []
+        for side, able in (
+            (Side.ATTACKER, [*fighters, *bases, "bomber"]),
+            (Side.DEFENDER, ["aa_gun", *fighters, "industrial_complex"]),
+        ):
+            for unit in self.own_counts(side):
+                if unit not in able:
+                    hint = ""
+                    if unit == "fighter":
+                        hint = "; fighters need an air battle (raid.air_battle)"
+                    elif unit == "tactical_bomber" and side == Side.ATTACKER:
+                        hint = "; tactical bombers raid bases only (raid.target)"
+                    raise ScenarioError(
+                        f"{unit} takes no part in this raid; allowed: {', '.join(able)}{hint}",
+                        field=f"{side.name.lower()}.units",
+                    )
+        if self.attacker.keep_land or self.attacker.retreat != type(self.attacker.retreat)():
+            field = "attacker.keep_land" if self.attacker.keep_land else "attacker.retreat"
+            raise ScenarioError("has no meaning in a raid", field=field)
+        if self.cycle_limit:
+            raise ScenarioError("has no meaning in a raid", field="cycle_limit")
+        if self.raid.cap == "edition" and switches.sbr_cap != "facility" and self.territory.value is None:
+            raise ScenarioError(
+                'a raid needs the value of the territory, which caps the damage (6.2), or raid.cap = "none"',
+                field="territory.value",
+            )
+
+    def _raid_targets(self) -> tuple[str, ...]:
+        return _FACILITIES if self.rules.switches.sbr_cap == "facility" else ("complex",)
+
+    @property
+    def raid_target(self) -> str:
+        """What is raided: the complex, or one of the facilities with caps of their own."""
+        return self.raid.target or self._raid_targets()[0]
+
+    @property
+    def has_air_battle(self) -> bool:
+        """Whether interceptors and escorts fight before the raid (GC-2.3:sbr_air_battle)."""
+        if self.raid.air_battle is None:
+            return self.rules.switches.sbr_air_battle == "one_cycle"
+        return self.raid.air_battle
+
+    @property
+    def raid_cap(self) -> int:
+        """Most damage that the target can have in all, -1 for no limit (GC-6.2, GC-2.3:sbr_cap)."""
+        if self.raid.cap == "none":
+            return -1
+        if self.raid.cap != "edition":
+            return self.raid.cap
+        if self.rules.switches.sbr_cap == "facility":
+            return _MAJOR_CAP if self.raid_target == "major_complex" else _OTHER_CAP
+        value = self.territory.value or 0
+        return 2 * value if self.rules.switches.sbr_cap == "twice_territory" else value
+
+    @property
+    def landed(self) -> dict[str, int]:
+        """Land units that come from transports, by name, only counts above 0 (GC-5.6)."""
+        if self.terrain != "amphibious":
+            return {}
+        if self.sea is not None:
+            total: dict[str, int] = {}
+            for load in self.sea.attacker.cargo:
+                for unit, count in load.items():
+                    total[unit] = total.get(unit, 0) + count
+            return {unit: total[unit] for unit in UNITS if total.get(unit)}
+        landed = self.attacker.landed
+        own = self.own_counts(Side.ATTACKER)
+        if landed == ALL_LAND:
+            return {unit: count for unit, count in own.items() if unit in LAND_UNITS}
+        assert isinstance(landed, dict)  # noqa: S101 - for the type checker
+        return {unit: landed[unit] for unit in UNITS if landed.get(unit)}
+
+    def bombard_value(self, unit: str) -> int:
+        """Return the value at which a ship bombards, 0 if it cannot (GC-5.4, GC-7)."""
+        if unit not in self.rules.units or unit not in BOMBARDERS:
+            return 0
+        value = self.rules.units[unit].bombard
+        if unit == "destroyer" and self._has(Side.ATTACKER, "combined_bombardment"):
+            value = max(value, _DESTROYER_BOMBARDMENT)
+        return min(value, self.rules.dice_sides)
+
+    def bombardment(self) -> dict[str, int]:
+        """Return the ships that bombard: the strongest, as many as may (GC-5.3, GC-5.4, GC-2.3:bombard_cap)."""
+        landed = sum(self.landed.values())
+        fought = self.sea is not None and any(self.sea.defender.units.values())
+        if not landed or fought or not any(group.size for group in self.loss_groups(Side.DEFENDER)):
+            return {}
+        left = landed if self.rules.switches.bombard_cap else sum(self.attacker.bombard.values())
+        ships = {}
+        for unit in sorted(BOMBARDERS, key=lambda unit: (-self.bombard_value(unit), UNITS.index(unit))):
+            ships[unit] = min(left, self.attacker.bombard.get(unit, 0))
+            left -= ships[unit]
+        return {unit: ships[unit] for unit in BOMBARDERS if ships[unit]}
+
+    @cached_property
+    def sea_battle(self) -> GeneralCombatScenario:
+        """The sea battle before the landing as a scenario of its own (GC-5.1)."""
+        return self._build_sea_battle()
+
+    def _build_sea_battle(self) -> GeneralCombatScenario:
+        sea = self.sea or SeaPart()
+        return parse_model(
+            GeneralCombatScenario,
+            {
+                "edition": self.edition,
+                "terrain": "sea",
+                "cycle_limit": self.cycle_limit,
+                "low_luck": self.low_luck,
+                "attacker": {**sea.attacker.model_dump(), "technologies": self.attacker.technologies},
+                "defender": {**sea.defender.model_dump(), "technologies": self.defender.technologies},
+                "rules": self.rules,
+            },
+        )
+
+    @property
+    def kind(self) -> str:
+        """Which of the ruleset's records resolves it: "", "assault" (with a sea battle before it) or "raid"."""
+        if self.terrain == "raid":
+            return "raid"
+        return "assault" if self.sea is not None else ""
 
     def _check_no_land(self) -> None:
         if self.attacker.keep_land:
             raise ScenarioError("there are no land units to keep in a sea battle", field="attacker.keep_land")
-        if self.territory.value:
-            raise ScenarioError("there is no territory to win in a sea battle (4.7.2)", field="territory.value")
+        if self.territory.value or self.territory.treasury:
+            field = "territory.value" if self.territory.value else "territory.treasury"
+            raise ScenarioError("there is no territory to win in a sea battle (4.7.2)", field=field)
 
     def _check_damage(self, side: Side, field: str) -> None:
-        counts = self.counts(side)
+        counts = self.own_counts(side)
         for unit, count in self._side(side).damaged.items():
             if unit not in self.rules.units or self.rules.units[unit].hits == 1:
                 raise ScenarioError(
@@ -489,7 +340,7 @@ class GeneralCombatScenario(FrozenModel):
 
     def _check_cargo(self, side: Side, name: str) -> None:
         cargo = self._side(side).cargo
-        transports = self.counts(side).get("transport", 0)
+        transports = self.own_counts(side).get("transport", 0)
         if len(cargo) > transports:
             raise ScenarioError(
                 f"{len(cargo)} loads, but the side has {transports} transports (one entry per loaded transport)",
@@ -511,14 +362,25 @@ class GeneralCombatScenario(FrozenModel):
     def _side(self, side: Side) -> DefenderSide:
         return self.attacker if side == Side.ATTACKER else self.defender
 
-    def counts(self, side: int) -> dict[str, int]:
-        """Return the units of a side by name, in table order, only counts above 0."""
+    def own_counts(self, side: int) -> dict[str, int]:
+        """Return the units of a side without those of a sea battle before the landing."""
         units = self._side(Side(side)).units
         return {unit: units[unit] for unit in UNITS if units.get(unit)}
+
+    def counts(self, side: int) -> dict[str, int]:
+        """Return the units of a side by name, in table order, only counts above 0, all battles together."""
+        units = self.own_counts(side)
+        if self.sea is None:
+            return units
+        at_sea = (self.sea.attacker if side == Side.ATTACKER else self.sea.defender).units
+        total = {unit: units.get(unit, 0) + at_sea.get(unit, 0) for unit in UNITS}
+        return {unit: count for unit, count in total.items() if count}
 
     def casualties(self, side: int) -> dict[str, int]:
         """Return those units of a side that can be lost: guns and complexes that are captured are no casualties."""
         possible = {group.unit for group in self.loss_groups(Side(side))}
+        if self.sea is not None:
+            possible |= set(self.sea_battle.casualties(side))
         return {unit: count for unit, count in self.counts(side).items() if unit in possible}
 
     def unit_text(self, side: int) -> str:
@@ -529,16 +391,33 @@ class GeneralCombatScenario(FrozenModel):
         """Return everything that can change a result; file names and titles cannot."""
         data = self.model_dump(exclude={"edition_file", "editions", "edition_changes", "switches", "rules"})
         for side in Side:
-            data[side.name.lower()]["units"] = self.counts(side)
-            data[side.name.lower()]["damaged"] = {unit: n for unit, n in self._side(side).damaged.items() if n}
-            data[side.name.lower()]["cargo"] = [format_units(load) for load in self._side(side).cargo]
-            data[side.name.lower()]["technologies"] = sorted(data[side.name.lower()]["technologies"])
+            name = side.name.lower()
+            data[name]["units"] = self.own_counts(side)
+            data[name]["damaged"] = {unit: n for unit, n in self._side(side).damaged.items() if n}
+            data[name]["cargo"] = [format_units(load) for load in self._side(side).cargo]
+            data[name]["technologies"] = sorted(data[name]["technologies"])
+        data["attacker"]["landed"] = self.landed
+        data["attacker"]["bombard"] = {unit: n for unit, n in self.attacker.bombard.items() if n}
+        if self.sea is not None:
+            at_sea = self.sea_battle.canonical()
+            data["sea"] = {side.name.lower(): at_sea[side.name.lower()] for side in Side}
         data["rules"] = self.rules.model_dump(exclude={"name", "title"})
         return data
 
     def cost(self, side: int) -> int:
         """Return the cost of the units that can be lost: captured guns and complexes do not count."""
-        return sum(group.size * group.cost for group in self.loss_groups(Side(side)))
+        total = sum(group.size * group.cost for group in self.loss_groups(Side(side)))
+        if self.sea is not None:
+            before = self.sea_battle.loss_groups(Side(side), cargo_apart=side == Side.ATTACKER)
+            total += sum(group.size * group.cost for group in before)
+        return total
+
+    def extra_means(self) -> dict[str, str]:
+        """Return the means that only some battles have, each with its accumulator."""
+        means = {"mean_bombard_hits": "bombard.hits"} if self.bombardment() else {}
+        policy = self.attacker.retreat
+        leaves = policy.after_cycles or policy.when_units_at_most or policy.when_only_aircraft
+        return means | ({"mean_retreated": "retreated"} if self.terrain == "amphibious" and leaves else {})
 
     def _has(self, side: Side, technology: TechnologyName) -> bool:
         return technology in self._side(side).technologies
@@ -576,6 +455,11 @@ class GeneralCombatScenario(FrozenModel):
         return sides**2 if side == Side.ATTACKER and best else sides
 
     @property
+    def has_heavy_bombers(self) -> bool:
+        """Whether attacking bombers roll two dice (GC-7)."""
+        return self._has(Side.ATTACKER, "heavy_bombers")
+
+    @property
     def aa_value(self) -> int:
         """Value of antiaircraft fire: 1, or 2 with the defender's radar (GC-4.0.1, GC-7)."""
         return 2 if self._has(Side.DEFENDER, "radar") else 1
@@ -596,8 +480,8 @@ class GeneralCombatScenario(FrozenModel):
         """Return every possible entry in a side's order of loss (GC-4.8.5, GC-4.8.6)."""
         policy = self._side(side).loss_order
         order = list(_DEFAULT_ORDER[side])
-        damage = [entry for entry in order if entry.endswith(_DAMAGE)]
-        units = [entry for entry in order if not entry.endswith(_DAMAGE)]
+        damage = [entry for entry in order if entry.endswith(DAMAGE)]
+        units = [entry for entry in order if not entry.endswith(DAMAGE)]
         if isinstance(policy, list):
             # Damage costs nothing, so it comes first unless the list says otherwise.
             order = [*(d for d in damage if d not in policy), *policy, *(u for u in units if u not in policy)]
@@ -611,24 +495,40 @@ class GeneralCombatScenario(FrozenModel):
             order = [*(entry for entry in order if entry != "transport"), "transport"]
         return order
 
-    def loss_groups(self, side: Side) -> list[LossGroup]:
-        """Return a side's rows: units in the order in which the owner loses them, then ships in other states."""
-        counts = self.counts(side)
+    def loss_groups(self, side: Side, *, cargo_apart: bool = False) -> list[LossGroup]:
+        """Return a side's rows: units in the order in which the owner loses them, then units in other states.
+
+        Parameters
+        ----------
+        side : Side
+        cargo_apart : bool
+            Transports cost nothing for their cargo, because it is counted elsewhere: in the battle on land.
+
+        Returns
+        -------
+        list of LossGroup
+        """
+        counts = self.own_counts(side)
         counts.pop("industrial_complex", None)
-        if self.rules.switches.aa_fate == "captured":
+        if self.rules.switches.aa_fate == "captured" or self.terrain == "raid":
             counts.pop("aa_gun", None)
         damaged = self._side(side).damaged
+        landed = self.landed if side == Side.ATTACKER else {}
         two_hit = [unit for unit in counts if self.rules.units[unit].hits > 1]
         groups: list[LossGroup] = []
         for entry in self._loss_order(side):
-            unit = entry.removesuffix(_DAMAGE)
+            unit = entry.removesuffix(DAMAGE)
             if unit not in counts or (entry != unit and unit not in two_hit):
                 continue
             cost = self.rules.units[unit].cost
             if unit == "transport":
-                groups += self._transports(side, counts[unit], cost)
+                groups += self._transports(side, counts[unit], cost, cargo_apart=cargo_apart)
             elif unit not in two_hit:
-                groups.append(LossGroup(unit, counts[unit], cost))
+                ashore = landed.get(unit, 0)
+                if ashore:
+                    groups.append(LossGroup(unit, ashore, cost, LossForm.LANDED))
+                if counts[unit] > ashore:
+                    groups.append(LossGroup(unit, counts[unit] - ashore, cost))
             elif entry == unit:
                 groups.append(LossGroup(unit, counts[unit] - damaged.get(unit, 0), cost, LossForm.HULL))
             else:
@@ -639,14 +539,17 @@ class GeneralCombatScenario(FrozenModel):
             groups.append(LossGroup(unit, damaged.get(unit, 0), self.rules.units[unit].cost, LossForm.DAMAGED))
         if "submarine" in counts:
             groups.append(LossGroup("submarine", 0, self.rules.units["submarine"].cost, LossForm.SUBMERGED))
+        if self.terrain == "amphibious" and side == Side.ATTACKER:
+            groups += [LossGroup(unit, 0, self.rules.units[unit].cost, LossForm.ELSEWHERE) for unit in counts]
         return groups
 
-    def _transports(self, side: Side, count: int, cost: int) -> list[LossGroup]:
+    def _transports(self, side: Side, count: int, cost: int, *, cargo_apart: bool) -> list[LossGroup]:
         """Return a side's transports in order of loss: empty ones first, then the loaded ones as listed."""
-        loads = [sum(n * self.rules.units[unit].cost for unit, n in load.items()) for load in self._side(side).cargo]
+        loads = [{unit: load[unit] for unit in UNITS if load.get(unit)} for load in self._side(side).cargo]
         groups = [LossGroup("transport", count - len(loads), cost)] if count > len(loads) else []
         for load, run in groupby(loads):
-            groups.append(LossGroup("transport", len(list(run)), cost + load))
+            worth = 0 if cargo_apart else sum(n * self.rules.units[unit].cost for unit, n in load.items())
+            groups.append(LossGroup("transport", len(list(run)), cost + worth, cargo=tuple(load.items())))
         return groups
 
 
@@ -662,38 +565,6 @@ def _kept_last(groups: list[LossGroup], keep: int) -> list[LossGroup]:
         if not moved or group.size > moved:
             front.insert(0, group._replace(size=group.size - moved))
     return front + kept
-
-
-def _changed_edition(edition: Edition, changes: Mapping[str, Any], field: str, source: str) -> Edition:
-    """Return `edition` with single values replaced, each named by a dotted path such as ``tank.cost``."""
-    data = edition.model_dump()
-    for path, value in changes.items():
-        parts = path.split(".")
-        if parts[0] == "units":
-            parts = parts[1:]
-        where = f"{field}.{path}" if field else path
-        if parts == ["dice_sides"]:
-            data["dice_sides"] = value
-        elif len(parts) == _PATH_PARTS and parts[0] == "switches":
-            data["switches"][parts[1]] = value
-        elif len(parts) == _PATH_PARTS:
-            unit = unit_name(parts[0], UNITS, ALIASES, field=where, source=source)
-            if unit not in data["units"]:
-                raise ScenarioError(
-                    f'unit "{unit}" does not exist in edition "{edition.name}"', field=where, source=source
-                )
-            data["units"][unit][parts[1]] = value
-        else:
-            raise ScenarioError(
-                'no such value of an edition; expected "<unit>.<field>", "switches.<name>" or "dice_sides"',
-                field=where,
-                source=source,
-            )
-        try:
-            edition = parse_model(Edition, data, source=source)
-        except ScenarioError as problem:
-            raise problem.at(field=where) from None
-    return edition
 
 
 def parse_scenario(data: Mapping[str, Any], source: str = "") -> GeneralCombatScenario:
@@ -723,7 +594,7 @@ def parse_scenario(data: Mapping[str, Any], source: str = "") -> GeneralCombatSc
         raise ScenarioError(f"must be a table of editions, got {shown(own)}", field="editions", source=source)
     known = {
         **builtin_editions(),
-        **(_own_editions(_as_json(own, source), source) if own else {}),
+        **(own_editions(own, source) if own else {}),
     }
     name = data.get("edition", DEFAULT_EDITION)
     if not isinstance(name, str):
@@ -741,5 +612,5 @@ def parse_scenario(data: Mapping[str, Any], source: str = "") -> GeneralCombatSc
             raise ScenarioError(f"must be a table, got {shown(changes)}", field=field, source=source)
         if changes:
             changes = {start + str(key): value for key, value in changes.items()}
-            edition = _changed_edition(edition, changes, "" if start else field, source)
+            edition = changed_edition(edition, changes, "" if start else field, source)
     return parse_model(GeneralCombatScenario, {**data, "rules": edition}, source=source)

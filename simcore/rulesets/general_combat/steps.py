@@ -13,14 +13,21 @@ __all__ = [
     "aa_dice_total",
     "absorb",
     "acts_in_step_2",
+    "aircraft_without_room",
     "can_fire",
     "conclude",
+    "conclude_landing",
     "conclude_sea",
+    "conclude_without_landing",
     "condition_a",
     "damage_first",
     "hull_losses",
+    "lands",
+    "leaving_units",
+    "may_leave_assault",
     "may_retreat",
     "paired_tactical_bombers",
+    "raid_damage",
     "supported_infantry",
     "supported_mech_infantry",
     "sweeps_transports",
@@ -33,7 +40,9 @@ _ATTACKER_WINS = int(Outcome.ATTACKER_WINS)
 _ATTACKER_CLEARS = int(Outcome.ATTACKER_CLEARS)
 _BOTH_DESTROYED = int(Outcome.BOTH_DESTROYED)
 _DEFENDER_WINS = int(Outcome.DEFENDER_WINS)
+_ATTACKER_RETREATS = int(Outcome.ATTACKER_RETREATS)
 _STAND_OFF = int(Outcome.STAND_OFF)
+_UNFINISHED = int(Outcome.UNFINISHED)
 _ALWAYS = int(SubmergePolicy.ALWAYS)
 _FACING_AIRCRAFT = int(SubmergePolicy.FACING_AIRCRAFT)
 _OUTNUMBERED = int(SubmergePolicy.OUTNUMBERED)
@@ -133,6 +142,59 @@ def conclude(cycle, attackers, attacking_land, defenders, aa_guns):
     if defenders > 0 or aa_guns > 0 or cycle == 0:
         return _DEFENDER_WINS
     return _BOTH_DESTROYED
+
+
+@kernel
+def leaving_units(aircraft, overland, only_aircraft_leave):
+    """Units of an assault that may break off: never those landed (GC-5.6, GC-2.3:amphib_retreat)."""
+    return aircraft if only_aircraft_leave != 0 else aircraft + overland
+
+
+@kernel
+def may_leave_assault(possible, aircraft, overland, only_aircraft_leave):
+    """Whether those who may break off an assault can: overland units need a space (GC-4.6.8, GC-4.6.11, GC-5.6)."""
+    walking = 0 if only_aircraft_leave != 0 else overland
+    return (aircraft + walking > 0) & may_retreat(possible, walking)
+
+
+@kernel
+def conclude_landing(outcome, retreated):
+    """Outcome of a landing whose battle ended under condition A: a side that left in part is not destroyed."""
+    return _ATTACKER_RETREATS if (outcome == _BOTH_DESTROYED) & (retreated > 0) else outcome
+
+
+@kernel
+def lands(sea_outcome):
+    """Whether the cargo is landed after the sea battle (GC-5.2)."""
+    return sea_outcome == _ATTACKER_WINS
+
+
+@kernel
+def conclude_without_landing(sea_outcome, defenders):
+    """Outcome of an assault in which nobody attacks on land (GC-5.2).
+
+    Parameters
+    ----------
+    sea_outcome : int64
+        How the sea battle ended.
+    defenders : int64
+        Units on land that could be lost.
+    """
+    if sea_outcome == _ATTACKER_RETREATS or sea_outcome == _STAND_OFF or sea_outcome == _UNFINISHED:
+        return sea_outcome
+    return _BOTH_DESTROYED if (sea_outcome == _BOTH_DESTROYED) & (defenders == 0) else _DEFENDER_WINS
+
+
+@kernel
+def aircraft_without_room(based, aircraft, carriers):
+    """Aircraft that lost their place on a carrier, two of which each carrier has (GC-4.7.8)."""
+    return max(0, min(based, aircraft) - 2 * carriers)
+
+
+@kernel
+def raid_damage(rolled, room):
+    """Damage that a raid does: what was rolled, up to the room left below the cap; a negative room is none (GC-6.2)."""
+    return rolled if room < 0 else min(rolled, room)
 
 
 @kernel

@@ -86,6 +86,7 @@ class SeaEdition(Edition):
     tt_swept: bool = True
     submarine_strikes: str = "simultaneous"
     doomed_destroyer: str = "counts"
+    bb_repair: str = "battle_end"
 
 
 _SHIPS = {
@@ -131,7 +132,7 @@ SEA_EDITIONS = {
         tt_last=False,
         tt_swept=False,
     ),
-    "global40_2nd": at_sea(EDITIONS["global40_2nd"], _GLOBAL_SHIPS),
+    "global40_2nd": at_sea(EDITIONS["global40_2nd"], _GLOBAL_SHIPS, bb_repair="purchase_at_naval_base"),
 }
 
 
@@ -628,10 +629,14 @@ def fight_cycle(scenario: SeaScenario, fleets: Fleets, cycle: int, roll: Roll) -
 
 @dataclass(frozen=True)
 class SeaBattle(Battle):
-    """How a sea battle ended; submerged submarines are among the survivors and stated apart."""
+    """How a sea battle ended; submerged submarines are among the survivors and stated apart.
+
+    `no_landing` counts the carrier aircraft of each side that are left without a carrier.
+    """
 
     submerged: tuple[int, int]
     damaged: tuple[dict[str, int], dict[str, int]]
+    no_landing: tuple[int, int]
 
 
 def loads_cost(scenario: SeaScenario, side: int, fleet: Fleet) -> int:
@@ -639,6 +644,21 @@ def loads_cost(scenario: SeaScenario, side: int, fleet: Fleet) -> int:
     cargo = scenario.forces[side].cargo
     loads = [cargo[piece.load] for piece in fleet.board if piece.load >= 0]
     return sum(scenario.row(unit).cost * number for load in loads for unit, number in load.items())
+
+
+def no_landing(scenario: SeaScenario, side: int, left: Mapping[str, int], damaged: Mapping[str, int]) -> int:
+    """GC-4.7.8: how many carrier aircraft of a side are left without room on a carrier of the battle.
+
+    Aircraft beyond the room at the start came from elsewhere and land elsewhere. A damaged carrier that is
+    not repaired at once takes nobody aboard.
+    """
+    start = scenario.forces[side].units
+    aircraft = [sum(units.get(unit, 0) for unit in ("fighter", "tactical_bomber")) for units in (start, left)]
+    decks = left.get("carrier", 0)
+    if scenario.edition.bb_repair == "purchase_at_naval_base":
+        decks -= damaged.get("carrier", 0)
+    based = min(aircraft[0], 2 * start.get("carrier", 0))
+    return max(0, min(based, aircraft[1]) - 2 * decks)
 
 
 def conclude(scenario: SeaScenario, fleets: Fleets, outcome: str, cycles: int) -> SeaBattle:
@@ -667,6 +687,10 @@ def conclude(scenario: SeaScenario, fleets: Fleets, outcome: str, cycles: int) -
         complexes=0,
         submerged=(fleets[0].submerged, fleets[1].submerged),
         damaged=(damaged[0], damaged[1]),
+        no_landing=(
+            no_landing(scenario, ATTACKER, survivors[0], damaged[0]),
+            no_landing(scenario, DEFENDER, survivors[1], damaged[1]),
+        ),
     )
 
 

@@ -2,102 +2,47 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import simcore
 from tests.rulesets.general_combat import reference as ref
-from tests.rulesets.general_combat.support import EDITIONS, land
+from tests.rulesets.general_combat.support import (
+    EDITIONS,
+    DrawnDice,
+    add,
+    assert_ended_alike,
+    assert_replayed_alike,
+    compare,
+    kept,
+    land,
+    no_shrinking,
+    outline,
+)
 from tests.strategies import land_scenarios
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-BATTLES = 4
 # One call of the sampler takes many scenarios; hypothesis makes them in lists.
 batches = st.lists(land_scenarios(), min_size=16, max_size=40)
-# A failure names its scenario and battle; making a list of scenarios smaller takes long and tells no more.
-no_shrinking = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
 def assert_same(
-    scenarios: Sequence[Mapping[str, Any]],
-    *,
-    battles: int = BATTLES,
-    seed: int = 1,
-    first: int = 0,
-    pairing: str = "matchup",
-    editions: Mapping[str, ref.Edition] | None = None,
+    scenarios: Sequence[Mapping[str, Any]], *, editions: Mapping[str, ref.Edition] | None = None, **options: Any
 ) -> None:
-    """Fight the same battles twice and compare everything, kept battles and tallies."""
-    encoded = simcore.encode(scenarios)
-    options: dict[str, Any] = {"battles": battles, "seed": seed, "first": first, "pairing": pairing}
-    simulation = simcore.simulate(encoded, keep_battles=True, **options)
-    for threads in (1, None):
-        tally = simcore.simulate(encoded, threads=threads, **options).tally
-        assert np.array_equal(tally, simulation.tally)
-    names = simulation.ruleset.accumulators
-    for row, data in enumerate(scenarios):
-        scenario = ref.read_scenario(data, editions[data["edition"]] if editions else None)
-        sums = dict.fromkeys(names, 0)
-        for number in range(battles):
-            fought = ref.battle(scenario, first + number, seed=seed, pairing=pairing)
-            assert kept(simulation, row, number) == outline(fought), f"battle {first + number} of {data}"
-            add(sums, fought)
-        assert dict(zip(names, simulation.tally[row].tolist(), strict=True)) == sums, data
+    """Fight the same land battles twice and compare everything."""
 
+    def read(data: Mapping[str, Any]) -> Callable[..., ref.Battle]:
+        return partial(ref.battle, ref.read_scenario(data, editions[data["edition"]] if editions else None))
 
-def kept(simulation: Any, row: int, number: int) -> dict[str, Any]:
-    """Return what the sampler kept of a battle."""
-    return {
-        "outcome": ref.OUTCOMES[simulation.outcome[row, number]],
-        "cycles": int(simulation.cycles[row, number]),
-        "survivors": [
-            {unit: int(n) for unit, n in zip(ref.UNITS, counts, strict=True) if n}
-            for counts in simulation.survivors[row, number]
-        ],
-        "cost_lost": simulation.cost_lost[row, number].tolist(),
-        "captured_value": int(simulation.captured_value[row, number]),
-    }
-
-
-def outline(fought: ref.Battle) -> dict[str, Any]:
-    """Return the same of a battle of the reference."""
-    return {
-        "outcome": fought.outcome,
-        "cycles": fought.cycles,
-        "survivors": list(fought.survivors),
-        "cost_lost": list(fought.cost_lost),
-        "captured_value": fought.captured_value,
-    }
-
-
-def add(sums: dict[str, int], fought: ref.Battle) -> None:
-    """Book a battle of the reference into the accumulators."""
-    sums["battles"] += 1
-    sums[f"outcome.{fought.outcome}"] += 1
-    figures = {
-        "cycles": fought.cycles,
-        "attacker.cost_lost": fought.cost_lost[ref.ATTACKER],
-        "defender.cost_lost": fought.cost_lost[ref.DEFENDER],
-        "swing": fought.swing,
-    }
-    for name, figure in figures.items():
-        sums[f"{name}.sum"] += figure
-        sums[f"{name}.sumsq"] += figure * figure
-    sums["captured.battles"] += fought.outcome == "attacker_wins"
-    sums["captured.value"] += fought.captured_value
-    sums["captured.guns"] += fought.guns
-    sums["captured.complexes"] += fought.complexes
-    for side, survivors in zip(ref.SIDES, fought.survivors, strict=True):
-        for unit, number in survivors.items():
-            sums[f"survivors.{fought.outcome}.{side}.{unit}"] += number
+    compare(scenarios, read, add, **options)
 
 
 @settings(max_examples=25, phases=no_shrinking)
@@ -153,50 +98,24 @@ def test_battles_around_the_end_of_a_chunk() -> None:
 def test_a_replay_throws_the_dice_of_the_reference(scenario: dict[str, Any], battle: int) -> None:
     read = ref.read_scenario(scenario)
     dice = ref.RandomDice(ref.random_key(read, 1), battle)
-    fought = ref.fight(read, dice)
-    replay = simcore.replay(scenario, battle=battle)
-    assert [
-        (draw["side"], draw["cycle"], draw["dice"], Fraction(*draw["odds"]), draw["hits"]) for draw in replay.draws
-    ] == [(ref.SIDES[throw.side], throw.cycle, throw.dice, throw.chance, hits) for throw, hits in dice.thrown]
-    assert (replay.outcome, replay.cycles) == (fought.outcome, fought.cycles)
-    assert replay.survivors == dict(zip(ref.SIDES, fought.survivors, strict=True))
-    assert replay.cost_lost == dict(zip(ref.SIDES, fought.cost_lost, strict=True))
-    assert replay.captured == {
+    replay = assert_replayed_alike(scenario, battle, dice, partial(ref.fight, read))
+    fought = ref.battle(read, battle)
+    captured = {name: replay.captured[name] for name in ("territory", "value", "guns", "complexes")}
+    assert captured == {
         "territory": fought.outcome == "attacker_wins",
         "value": fought.captured_value,
         "guns": fought.guns,
         "complexes": fought.complexes,
     }
-    # The same hits, given as a script, are the same battle.
-    if dice.thrown:
-        scripted = simcore.replay(scenario, script=[hits for _, hits in dice.thrown])
-        assert (scripted.draws, scripted.survivors, scripted.outcome) == (
-            replay.draws,
-            replay.survivors,
-            replay.outcome,
-        )
 
 
 @settings(max_examples=60)
 @given(scenario=land_scenarios(), data=st.data())
 def test_scripts_equal_the_reference(scenario: dict[str, Any], data: st.DataObject) -> None:
-    class DrawnDice:
-        """Any hits that the dice allow, in a battle of a few cycles."""
-
-        def __init__(self) -> None:
-            self.script: list[int] = []
-
-        def hits(self, throw: ref.Throw) -> int:
-            low = 1 if throw.cycle > 3 else 0
-            self.script.append(data.draw(st.integers(low, throw.dice)))
-            return self.script[-1]
-
-    dice = DrawnDice()
+    dice = DrawnDice(data)
     fought = ref.fight(ref.read_scenario(scenario), dice)
     assume(dice.script)
-    replay = simcore.replay(scenario, script=dice.script)
-    assert (replay.outcome, replay.cycles) == (fought.outcome, fought.cycles)
-    assert replay.survivors == dict(zip(ref.SIDES, fought.survivors, strict=True))
+    assert_ended_alike(simcore.replay(scenario, script=dice.script), fought)
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

@@ -2,63 +2,55 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
-from hypothesis import Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import simcore
 from tests.rulesets.general_combat import reference as ref
 from tests.rulesets.general_combat import reference_sea as sea
-from tests.rulesets.general_combat.support import EDITIONS, cases
-from tests.rulesets.general_combat.test_parity import add, kept, outline
+from tests.rulesets.general_combat.support import (
+    EDITIONS,
+    DrawnDice,
+    add_ending,
+    add_ships,
+    assert_ended_alike,
+    assert_replayed_alike,
+    cases,
+    compare,
+    kept,
+    no_shrinking,
+    outline,
+)
 from tests.rulesets.general_combat.test_reference_sea import at_sea
 from tests.strategies import sea_scenarios
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-BATTLES = 4
 # One call of the sampler takes many scenarios; hypothesis makes them in lists.
 batches = st.lists(sea_scenarios(), min_size=16, max_size=40)
-# A failure names its scenario and battle; making a list of scenarios smaller takes long and tells no more.
-no_shrinking = (Phase.explicit, Phase.reuse, Phase.generate)
+
+
+def add_at_sea(sums: dict[str, int], fought: sea.SeaBattle) -> None:
+    """Book a sea battle of the reference; nothing is captured at sea."""
+    add_ending(sums, fought)
+    add_ships(sums, fought)
 
 
 def assert_same(
-    scenarios: Sequence[Mapping[str, Any]],
-    *,
-    battles: int = BATTLES,
-    seed: int = 1,
-    first: int = 0,
-    pairing: str = "matchup",
-    editions: Mapping[str, sea.SeaEdition] | None = None,
+    scenarios: Sequence[Mapping[str, Any]], *, editions: Mapping[str, sea.SeaEdition] | None = None, **options: Any
 ) -> None:
-    """Fight the same battles twice and compare everything, kept battles and tallies."""
-    encoded = simcore.encode(scenarios)
-    options: dict[str, Any] = {"battles": battles, "seed": seed, "first": first, "pairing": pairing}
-    simulation = simcore.simulate(encoded, keep_battles=True, **options)
-    for threads in (1, None):
-        tally = simcore.simulate(encoded, threads=threads, **options).tally
-        assert np.array_equal(tally, simulation.tally)
-    names = simulation.ruleset.accumulators
-    for row, data in enumerate(scenarios):
-        scenario = sea.read_sea(data, editions[data["edition"]] if editions else None)
-        sums = dict.fromkeys(names, 0)
-        for number in range(battles):
-            fought = sea.sea_battle(scenario, first + number, seed=seed, pairing=pairing)
-            assert kept(simulation, row, number) == outline(fought), f"battle {first + number} of {data}"
-            add(sums, fought)
-            if fought.outcome == "attacker_wins":
-                # Nothing is captured at sea.
-                sums["captured.battles"] -= 1
-            for side, number_below in zip(ref.SIDES, fought.submerged, strict=True):
-                sums[f"submerged.{side}"] += number_below
-        assert dict(zip(names, simulation.tally[row].tolist(), strict=True)) == sums, data
+    """Fight the same sea battles twice and compare everything."""
+
+    def read(data: Mapping[str, Any]) -> Callable[..., sea.SeaBattle]:
+        return partial(sea.sea_battle, sea.read_sea(data, editions[data["edition"]] if editions else None))
+
+    compare(scenarios, read, add_at_sea, **options)
 
 
 @settings(max_examples=25, phases=no_shrinking)
@@ -121,44 +113,16 @@ def test_sea_battles_around_the_end_of_a_chunk() -> None:
 def test_a_replay_at_sea_throws_the_dice_of_the_reference(scenario: dict[str, Any], battle: int) -> None:
     read = sea.read_sea(scenario)
     dice = ref.RandomDice(ref.random_key(read, 1), battle)
-    fought = sea.fight_at_sea(read, dice)
-    replay = simcore.replay(scenario, battle=battle)
-    assert [
-        (draw["side"], draw["cycle"], draw["dice"], Fraction(*draw["odds"]), draw["hits"]) for draw in replay.draws
-    ] == [(ref.SIDES[throw.side], throw.cycle, throw.dice, throw.chance, hits) for throw, hits in dice.thrown]
-    assert (replay.outcome, replay.cycles) == (fought.outcome, fought.cycles)
-    assert replay.survivors == dict(zip(ref.SIDES, fought.survivors, strict=True))
-    assert replay.cost_lost == dict(zip(ref.SIDES, fought.cost_lost, strict=True))
-    # The same hits, given as a script, are the same battle.
-    if dice.thrown:
-        scripted = simcore.replay(scenario, script=[hits for _, hits in dice.thrown])
-        assert (scripted.draws, scripted.survivors, scripted.outcome) == (
-            replay.draws,
-            replay.survivors,
-            replay.outcome,
-        )
+    assert_replayed_alike(scenario, battle, dice, partial(sea.fight_at_sea, read))
 
 
 @settings(max_examples=60)
 @given(scenario=sea_scenarios(), data=st.data())
 def test_scripts_at_sea_equal_the_reference(scenario: dict[str, Any], data: st.DataObject) -> None:
-    class DrawnDice:
-        """Any hits that the dice allow, in a battle of a few cycles."""
-
-        def __init__(self) -> None:
-            self.script: list[int] = []
-
-        def hits(self, throw: ref.Throw) -> int:
-            low = 1 if throw.cycle > 3 else 0
-            self.script.append(data.draw(st.integers(low, throw.dice)))
-            return self.script[-1]
-
-    dice = DrawnDice()
+    dice = DrawnDice(data)
     fought = sea.fight_at_sea(sea.read_sea(scenario), dice)
     assume(dice.script)
-    replay = simcore.replay(scenario, script=dice.script)
-    assert (replay.outcome, replay.cycles) == (fought.outcome, fought.cycles)
-    assert replay.survivors == dict(zip(ref.SIDES, fought.survivors, strict=True))
+    assert_ended_alike(simcore.replay(scenario, script=dice.script), fought)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in cases("sea_scripted")])
