@@ -35,8 +35,9 @@ _FIGURES: Final = (
     "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
     "cycles_mean", "cycles_sd", "attacker_cost_lost_mean", "attacker_cost_lost_sd",
     "defender_cost_lost_mean", "defender_cost_lost_sd", "swing_mean", "swing_sd",
-    "p_captured", "value_gained_mean",
 )  # fmt: skip
+_WINS: Final = {"attacker": ("attacker_wins", "attacker_clears"), "defender": ("defender_wins",)}
+"""Wins of folders that do not say what counts as one."""
 _MIX_COLUMNS: Final = ("side", "mix", "units", "cost", "weight")
 _SURVIVOR_COLUMNS: Final = ("matchup", "side", "unit", "outcome", "battles", "start", "mean")
 
@@ -88,6 +89,12 @@ class Run:
     def outcomes(self) -> tuple[str, ...]:
         """Names of the outcomes, in the ruleset's order."""
         return tuple(self.manifest["outcomes"])
+
+    @property
+    def wins(self) -> dict[str, tuple[str, ...]]:
+        """Outcomes that count as a win of each side."""
+        found = self.manifest.get("wins", _WINS)
+        return {side: tuple(found[side]) for side in SIDES}
 
     @property
     def grid_columns(self) -> tuple[str, ...]:
@@ -236,6 +243,9 @@ def _check_fields(file: Path, manifest: dict[str, Any]) -> None:
     outcomes = manifest.get("outcomes")
     if not isinstance(outcomes, list) or not outcomes or not all(isinstance(name, str) for name in outcomes):
         raise StoreError(f'{file}: damaged, "outcomes" is not a list of names')
+    wins = manifest.get("wins", _WINS)
+    if not isinstance(wins, dict) or not all(isinstance(wins.get(side), list | tuple) for side in SIDES):
+        raise StoreError(f'{file}: damaged, "wins" is not a table of outcomes')
     if not isinstance(manifest.get("ruleset"), str):
         raise StoreError(f'{file}: damaged, "ruleset" is missing')
     grid = manifest.get("grid")

@@ -3,7 +3,7 @@
 Definitions
 -----------
 * The attackers' **win share** is the share of battles that end in ``attacker_wins`` or ``attacker_clears``;
-  the defenders' is that of ``defender_wins``.
+  the defenders' is that of ``defender_wins``. In raids they are those of ``damage`` and ``no_damage``.
 * The **lead** of a matchup is the attackers' win share minus the defenders'.
 * A side's **swing** is the enemy's cost lost minus its own.
 * A mix's **cost efficiency** is the enemy cost it destroyed per own cost it lost: the ratio of the two means
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
     from analysis.frames import Run
 
-__all__ = ["WINS", "matchup_table", "mix_table"]
+__all__ = ["matchup_table", "mix_table"]
 
-WINS: Final = {"attacker": ("attacker_wins", "attacker_clears"), "defender": ("defender_wins",)}
 """Outcomes that count as a win of each side, where the ruleset has them."""
 _MEANS: Final = ("attacker_cost_lost", "defender_cost_lost", "swing", "cycles")
 
@@ -77,7 +76,7 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
         bounds(outcome, _floats(source[f"p_{outcome}"]))
     shares: dict[str, FloatArray] = {}
     for side in SIDES:
-        known = [_floats(source[f"p_{name}"]) for name in WINS[side] if name in run.outcomes]
+        known = [_floats(source[f"p_{name}"]) for name in run.wins[side] if name in run.outcomes]
         shares[side] = np.minimum(np.sum(known, axis=0), 1.0) if known else np.zeros(len(source))
         columns[f"{side}_win_share"] = shares[side]
         bounds(f"{side}_win_share", shares[side])
@@ -89,7 +88,8 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     columns["favourite"] = np.select(
         [low > 0.0, high < 0.0, counted & ~np.isnan(lead)], ["attacker", "defender", "none"], ""
     )
-    bounds("captured", _floats(source["p_captured"]))
+    if "p_captured" in source:
+        bounds("captured", _floats(source["p_captured"]))
     for figure in _MEANS:
         error = np.zeros(len(source)) if is_exact else standard_error(_floats(source[f"{figure}_sd"]), battles)
         columns[f"{figure}_se"] = np.where(counted, error, np.nan)

@@ -393,9 +393,16 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
         if len(rows) < total
         else ""
     )
+    return {"rows": rows, "note": note, "total": total, "extra": _extra_title(summary)}
+
+
+def _extra_title(summary: Summary) -> str:
+    """Return the title of the column that only some battles have."""
+    table = summary.counted
+    if "damage_mean" in table:
+        return "Damage"
     # At sea nothing is ever captured: a column of zeros would say no more than its absence.
-    captures = bool((summary.counted["p_captured"] > 0).any())
-    return {"rows": rows, "note": note, "total": total, "captures": captures}
+    return "Captured" if "p_captured" in table and (table["p_captured"] > 0).any() else ""
 
 
 def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -427,9 +434,15 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
             row["swing_mean"], figure_text(row["swing_mean"], signed=True), f"± {figure_text(row['swing_sd'])}"
         ),
         "cycles": _figure(row["cycles_mean"], figure_text(row["cycles_mean"])),
-        "captured": _figure(row["p_captured"], percent_text(row["p_captured"])),
+        "extra": _extra_figure(row),
         "command": f"simcore odds {arguments} {command.options(summary.run, row)}",
     }
+
+
+def _extra_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
+    if "damage_mean" in row:
+        return _figure(row["damage_mean"], figure_text(row["damage_mean"]), f"± {figure_text(row['damage_sd'])}")
+    return _figure(row["p_captured"], percent_text(row["p_captured"])) if "p_captured" in row else _figure(0.0, "")
 
 
 # -------------------------------------------------------------------------------------- survivors, failures

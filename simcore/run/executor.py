@@ -9,6 +9,7 @@ import numpy as np
 
 from simcore import api
 from simcore.errors import KernelStatusError
+from simcore.registry import get_ruleset
 from simcore.run.store import PartRows
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Job:
         Seed of the random numbers.
     pairing : str
         Which runs share their dice.
+    ruleset, kind : str
+        Record that resolves it.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Job:
     battles: int
     seed: int
     pairing: str
+    ruleset: str
+    kind: str = ""
 
 
 class Executor(Protocol):
@@ -83,7 +88,8 @@ def resolve_part(job: Job, threads: int | None = None) -> PartRows:
     """
     errors = dict(job.errors)
     numbers = list(job.scenarios)
-    encoded, kept, refused = api.encode_checked([job.scenarios[number] for number in numbers])
+    record = get_ruleset(job.ruleset).of_kind(job.kind)
+    encoded, kept, refused = api.encode_checked([job.scenarios[number] for number in numbers], record)
     too_large = api.check_size(encoded, job.battles)
     errors.update({numbers[row]: str(problem) for row, problem in refused.items()})
     errors.update({numbers[kept[row]]: str(problem) for row, problem in too_large.items()})

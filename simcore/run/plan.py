@@ -15,7 +15,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, get_origin
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 import numpy as np
 
@@ -58,8 +58,8 @@ _MOST_WEIGHT: Final = 1e9
 _EMPTY_NAME: Final = "nothing"
 _PAIR: Final = 2
 _DEEPEST: Final = 50
-# What a scenario calls the edition data; a grid key among these changes prices.
-_EDITION_FIELDS: Final = ("edition", "switches", "edition_changes")
+# A grid key among these changes which units there are, or their prices.
+_EDITION_FIELDS: Final = ("edition", "switches", "edition_changes", "terrain")
 # What must not stand in the table or the grid, and where it belongs.
 _ELSEWHERE: Final = {
     "ruleset": "sweep.ruleset",
@@ -356,7 +356,9 @@ def _find_field(model: type[Any], name: str, field: str, path: str, source: str)
         known = ", ".join(sorted(fields))
         raise ScenarioError(f"unknown field{suggestion(name, fields)}; allowed: {known}", field=field, source=source)
     kind = fields[name].annotation
-    return kind, kind if hasattr(kind, "model_fields") else None
+    # A table may be left out altogether: then its type is the model or nothing.
+    models = [entry for entry in (kind, *get_args(kind)) if hasattr(entry, "model_fields")]
+    return kind, models[0] if models and get_origin(kind) is not dict else None
 
 
 @dataclass(frozen=True)
@@ -373,11 +375,11 @@ class _ListedMix:
 class _EditionAt:
     """The edition in force at some grid points: what exists in it and what it costs."""
 
-    def __init__(self, sweep: SweepFile, assigned: Mapping[str, Any], units: Sequence[str]) -> None:
-        frame = _frame(sweep, assigned)
+    def __init__(self, sweep: SweepFile, assigned: Mapping[str, Any], ruleset: Ruleset) -> None:
+        frame = ruleset.plain(_frame(sweep, assigned))
         # Side options are left out: a policy that fits one mix may not fit another, and prices ignore them.
         self._frame = {key: value for key, value in frame.items() if key not in _SIDES}
-        self.probe, self.name = self._find_probe(units)
+        self.probe, self.name = self._find_probe(ruleset.units)
 
     def _find_probe(self, units: Sequence[str]) -> tuple[str, str]:
         """Return a unit that may fight on both sides, and the name of the edition."""
@@ -423,6 +425,7 @@ class _Planner:
         """Return the plan of the sweep."""
         self._check_tables()
         self._read_grid()
+        self._check_kind()
         self._check_editions()
         self._check_overlaps()
         self._check_options()
@@ -507,13 +510,28 @@ class _Planner:
             if key.startswith("edition.") or key.split(".")[1] in _EDITION_FIELDS
         }
 
+    def _check_kind(self) -> None:
+        """Find the record that resolves the sweep; battles that are counted in different ways do not mix."""
+        start = {key: values[0] for key, values in self.grid.items()}
+        first = self.ruleset.kind_of(_frame(self.sweep, start))
+        for key, values in self.grid.items():
+            for i, value in enumerate(values):
+                kind = self.ruleset.kind_of(_frame(self.sweep, {**start, key: value}))
+                if kind != first:
+                    raise self.error(
+                        f'battles of the kinds "{first or "battle"}" and "{kind or "battle"}" are counted in '
+                        "different ways and need a sweep each",
+                        f"grid.{key}[{i}]",
+                    )
+        self.ruleset = self.ruleset.of_kind(first)
+
     def _check_editions(self) -> None:
         """Find the editions that occur; one that cannot be made is a problem of the sweep file."""
         for values in itertools.product(*self.grid.values()):
             key = self._edition_key(values)
             if key not in self.editions:
                 try:
-                    self.editions[key] = _EditionAt(self.sweep, self._edition_values(values), self.ruleset.units)
+                    self.editions[key] = _EditionAt(self.sweep, self._edition_values(values), self.ruleset)
                 except ScenarioError as problem:
                     raise self._placed(problem) from None
 

@@ -389,6 +389,7 @@ class _Session:
             "source_digest": source_digest(),
             "sweep": table,
             "outcomes": list(plan.ruleset.outcomes),
+            "wins": {side: list(outcomes) for side, outcomes in plan.ruleset.wins.items()},
             "report": table["report"],
             "created": _now(),
             "finished": None,
@@ -459,6 +460,8 @@ class _Session:
                 battles=plan.battles,
                 seed=plan.seed,
                 pairing=plan.sweep.sweep.pairing,
+                ruleset=plan.ruleset.id,
+                kind=plan.ruleset.kind,
             )
 
     def _read(self, name: str, segments: npt.NDArray[np.int64]) -> PartRows | None:

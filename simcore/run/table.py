@@ -47,6 +47,16 @@ _MEANS: Final = {
     "captured.value": "value_gained_mean",
     "captured.guns": "guns_captured_mean",
     "captured.complexes": "complexes_captured_mean",
+    "captured.treasury": "treasury_captured_mean",
+    "submerged.attacker": "attacker_submerged_mean",
+    "submerged.defender": "defender_submerged_mean",
+    "no_landing.attacker": "attacker_no_landing_mean",
+    "no_landing.defender": "defender_no_landing_mean",
+    "retreated": "retreated_mean",
+    "bombard.hits": "bombard_hits_mean",
+    "landings": "p_landing",
+    "landed.sum": "landed_mean",
+    "land.battles": "p_land_battle",
 }
 
 
@@ -65,9 +75,13 @@ class _Layout:
         self.moments = [
             (name.removesuffix(".sum").replace(".", "_"), at[name], at[f"{name}sq"])
             for name in ruleset.accumulators
-            if name.endswith(".sum") and f"{name}sq" in at
+            # Cycles on land are counted only where a battle took place on land.
+            if name.endswith(".sum") and f"{name}sq" in at and not name.startswith("land.")
         ]
         self.means = [(column, at[name]) for name, column in _MEANS.items() if name in at]
+        self.means += [
+            (name.replace("sea.outcome.", "p_sea_"), k) for name, k in at.items() if name.startswith("sea.outcome.")
+        ]
         self.wins = [[at[f"outcome.{name}"] for name in ruleset.wins[side]] for side in _SIDES]
         self.lost = [at[f"{side}.cost_lost.sum"] for side in _SIDES]
         self.swing = at["swing.sum"]
@@ -418,13 +432,17 @@ class Tables:
             self._casualties[key] = unit in possible
         return self._casualties[key]
 
+    def _starts(self, matchup: int, point: GridPoint, side: int, mix: Mix) -> list[tuple[str, int]]:
+        """Return the units of a side that can be lost, with their numbers at the start."""
+        if self._ruleset.kind == "assault":  # ships stand in the scenario, not in the mix
+            return list(load_scenario(self._plan.scenario(matchup)).casualties(side).items())
+        return [(unit, n) for unit, n in mix.counts.items() if self._is_casualty(matchup, point, side, unit)]
+
     def _add_survivors(self, matchup: int, point: GridPoint, mixes: tuple[Mix, Mix], figures: Sequence[int]) -> None:
         layout = self._layout
         counts = [(name, figures[k]) for name, k in layout.outcomes]
         for number, (side, mix) in enumerate(zip(_SIDES, mixes, strict=True)):
-            for unit, start in mix.counts.items():
-                if not self._is_casualty(matchup, point, number, unit):
-                    continue
+            for unit, start in self._starts(matchup, point, number, mix):
                 left = [figures[k] for k in layout.survivors[side, unit]]
                 n = figures[layout.battles]
                 self._survivors.add([matchup, side, unit, ALL_OUTCOMES, n, start, sum(left) / n])

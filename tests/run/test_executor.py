@@ -30,6 +30,7 @@ def make_job(**changes: Any) -> Job:
         "battles": TOTAL,
         "seed": 7,
         "pairing": "matchup",
+        "ruleset": "general_combat",
     }
     return Job(**{**fields, **changes})
 

@@ -212,7 +212,8 @@ class RowField(IntEnum):
     """Money that a capture brings."""
     DAMAGED_GIVE_ROOM = 43
     """1 where fighters can land on damaged carriers (GC-4.7.8)."""
-    COLUMNS = 44
+    KEEP_LAND = 44
+    COLUMNS = 45
 
 
 MAX_LOSS_GROUPS = 32
@@ -512,6 +513,7 @@ def encode(scenarios: Sequence[GeneralCombatScenario], *, before_landing: bool =
         rules[RowField.TRANSPORTS_SWEPT] = edition.switches.tt_swept
         rules[RowField.ATTACKER_STRIKES_FIRST] = edition.switches.submarine_strikes == "attacker_first"
         rules[RowField.DOOMED_DESTROYER_COUNTS] = edition.switches.doomed_destroyer == "counts"
+        rules[RowField.KEEP_LAND] = scenario.attacker.keep_land
         rules[RowField.STEP_OFFSET] = BEFORE_LANDING if before_landing else 0
         rules[RowField.LANDING] = scenario.terrain == "amphibious"
         rules[RowField.RETURN_FIRE] = edition.switches.bombard_return_fire

@@ -664,7 +664,7 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
             _start_battles(plan, lanes, n, stop, first_battle + started)
             if sea_records is not None:
                 if sea_records.outcome.shape[0] > 0:
-                    start_landings(plan, lanes, n, stop, sea_records, first_record)
+                    start_landings(rules, plan, lanes, n, stop, sea_records, first_record)
                 note_fire(plan, lanes.alive, n, stop, lanes.doomed)
             if has_aa:
                 code = _fire_aa(rules, plan, battles.odds, lanes, n, stop, table, key, trace, script)

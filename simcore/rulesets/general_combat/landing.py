@@ -54,6 +54,7 @@ _N_LAND = len(LAND_UNITS)
 _LANDED = int(LossForm.LANDED)
 _UNFINISHED = int(Outcome.UNFINISHED)
 
+_KEEP_LAND = int(RowField.KEEP_LAND)
 _PER_ARTILLERY = int(RowField.PER_ARTILLERY)
 _AFTER = int(RowField.RETREAT_AFTER_CYCLES)
 _AT_MOST = int(RowField.RETREAT_UNITS_AT_MOST)
@@ -95,7 +96,20 @@ _LAND_CYCLES_SQ = int(AssaultAccumulator.LAND_CYCLES_SQ)
 
 
 @kernel
-def start_landings(plan, lanes, start, stop, sea_records, first_record):
+def _keep_last(plan, alive, i, keep):
+    """Divide the land units of lane `i` between their two rows, so that the last `keep` are lost last."""
+    for g in range(plan.board[0, 1] - 1, plan.board[0, 0] - 1, -1):
+        for f in range(plan.board[0, 0], g):
+            if plan.kind[f] == plan.kind[g] and plan.form[f] == plan.form[g]:
+                units = alive[f, i] + alive[g, i]
+                kept = min(np.int64(units), keep)
+                alive[g, i] = kept
+                alive[f, i] = units - kept
+                keep -= kept
+
+
+@kernel
+def start_landings(rules, plan, lanes, start, stop, sea_records, first_record):
     """Take over what the sea battles left: in lanes `start` to `stop` - 1 (GC-5.2).
 
     Only cargo of surviving transports is landed, and only where the sea battle was won; elsewhere it stays
@@ -105,6 +119,7 @@ def start_landings(plan, lanes, start, stop, sea_records, first_record):
     numbers = lanes.numbers
     first = plan.board[0, 0]
     last = plan.board[0, 1]
+    keep = rules[_KEEP_LAND]
     for i in range(start, stop):
         at = np.int64(numbers[i]) - first_record
         outcome = sea_records.outcome[at]
@@ -126,6 +141,8 @@ def start_landings(plan, lanes, start, stop, sea_records, first_record):
             for g in range(first, last):
                 alive[plan.elsewhere[plan.kind[g]], i] += alive[g, i]
                 alive[g, i] = 0
+        elif keep > 0:
+            _keep_last(plan, alive, i, keep)
     for g in range(plan.groups[0, 0], plan.groups[0, 1]):
         lanes.before[g] = alive[g, start]
 

@@ -534,7 +534,7 @@ class GeneralCombatScenario(FrozenModel):
             else:
                 groups.append(LossGroup(unit, 0, cost, LossForm.DAMAGE))
         if side == Side.ATTACKER:
-            groups = _kept_last(groups, self.attacker.keep_land)
+            groups = _kept_last(groups, self.attacker.keep_land, varies=self.sea is not None)
         for unit in two_hit:
             groups.append(LossGroup(unit, damaged.get(unit, 0), self.rules.units[unit].cost, LossForm.DAMAGED))
         if "submarine" in counts:
@@ -553,16 +553,24 @@ class GeneralCombatScenario(FrozenModel):
         return groups
 
 
-def _kept_last(groups: list[LossGroup], keep: int) -> list[LossGroup]:
-    """Move the last `keep` land units of an order behind everything else."""
+def _kept_last(groups: list[LossGroup], keep: int, *, varies: bool) -> list[LossGroup]:
+    """Move the last `keep` land units of an order behind everything else.
+
+    Where it `varies` from battle to battle who attacks, each group of land units has a row in both parts, and
+    `landing.start_landings` divides it.
+    """
+    if not keep:
+        return groups
     front: list[LossGroup] = []
     kept: list[LossGroup] = []
     for group in reversed(groups):
-        moved = min(group.size, keep) if group.unit in LAND_UNITS else 0
+        is_land = group.unit in LAND_UNITS
+        moved = min(group.size, keep) if is_land else 0
         keep -= moved
-        if moved:
+        in_both = varies and is_land
+        if moved or in_both:
             kept.insert(0, group._replace(size=moved))
-        if not moved or group.size > moved:
+        if not moved or group.size > moved or in_both:
             front.insert(0, group._replace(size=group.size - moved))
     return front + kept
 

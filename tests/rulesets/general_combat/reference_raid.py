@@ -214,12 +214,17 @@ class Raid:
         return self.cost_lost[DEFENDER] - self.cost_lost[ATTACKER]
 
 
+def flying(scenario: RaidScenario, side: int) -> list[str]:
+    """Return the aircraft of a side in order of loss: nothing else can be lost in a raid."""
+    return [unit for unit in muster(scenario, side) if unit in AIRCRAFT]
+
+
 def conclude(scenario: RaidScenario, stacks: tuple[Sequence[str], Sequence[str]], cycles: int, bombed: int) -> Raid:
     """GC-6.2: the damage that counts, and the aircraft lost."""
     damage = bombed if scenario.cap is None else min(bombed, max(0, scenario.cap - scenario.damaged))
     lost = []
     for side, left in enumerate(stacks):
-        gone = Counter(muster(scenario, side)) - Counter(left)
+        gone = Counter(flying(scenario, side)) - Counter(left)
         lost.append(sum(scenario.row(unit).cost * number for unit, number in gone.items()))
     return Raid(
         outcome="damage" if damage > 0 else "no_damage",
@@ -232,7 +237,7 @@ def conclude(scenario: RaidScenario, stacks: tuple[Sequence[str], Sequence[str]]
 
 def before_bombs(scenario: RaidScenario, roll: Roll) -> tuple[list[str], list[str], int]:
     """Fly to the target: the two stacks that are left, and the cycles fought."""
-    attackers, defenders = muster(scenario, ATTACKER), muster(scenario, DEFENDER)
+    attackers, defenders = flying(scenario, ATTACKER), flying(scenario, DEFENDER)
     cycles = air_battle(scenario, attackers, defenders, roll)
     fire_at_bombers(scenario, attackers, roll)
     return attackers, defenders, cycles

@@ -154,7 +154,7 @@ def own_edition(sides: int, shift: int, base: str) -> sea.SeaEdition:
         {},
         **{
             switch: getattr(built_in, switch)
-            for switch in ("sub_first_strike", "sub_submerge", "air_hits_subs", "tt_last", "tt_swept")
+            for switch in ("sub_first_strike", "sub_submerge", "air_hits_subs", "tt_last", "tt_swept", "bb_repair")
         },
     )
 
