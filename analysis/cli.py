@@ -394,22 +394,35 @@ def replay(
         str | None,
         typer.Option(help='Hits of each draw in order, "2,1,0", instead of random ones.', show_default=False),
     ] = None,
+    script_file: Annotated[
+        Path | None, typer.Option(help="The same from a file: whole numbers, # starts a note.", show_default=False)
+    ] = None,
+    write_script: Annotated[
+        Path | None,
+        typer.Option(help="Write the battle's hits to such a file, to change and replay.", show_default=False),
+    ] = None,
     settings: _Settings = None,
     as_json: _Json = False,
 ) -> None:
     """Tell one battle step by step, the same battle that a sweep or odds counted."""
     data, source = _scenario(units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
-    hits: list[int] | None = None
-    if script is not None:
-        from simcore.model import shown
+    from analysis.script import parse_script, read_script, script_text
 
-        try:
-            hits = [int(word) for word in script.replace(",", " ").split()]
-        except ValueError:
-            raise ScenarioError(f"{shown(script)} is not a list of whole numbers", field="--script") from None
+    hits: list[int] | None = None
+    if script is not None and script_file is not None:
+        raise ScenarioError("give either --script or --script-file", field="--script-file")
+    if script is not None:
+        hits = parse_script(script, field="--script")
+    elif script_file is not None:
+        hits = read_script(script_file)
     scenario = _check(data, source)
     _announce_compilation()
     story = simcore.replay(scenario, battle=battle, pairing=pairing, script=hits, **_numbers(None, seed))
+    if write_script is not None:
+        try:
+            write_script.write_text(script_text(story.draws, story.lines[0]), encoding="utf-8")
+        except OSError as problem:
+            raise ScenarioError(f"cannot be written: {problem.strerror}", source=str(write_script)) from None
     if as_json:
         _say_json(story.to_dict())
     else:

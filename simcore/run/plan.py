@@ -428,10 +428,10 @@ class _Planner:
         self._check_kind()
         self._check_editions()
         self._check_overlaps()
-        self._check_options()
         for side in _SIDES:
             self.listed[side] = self._read_listed(side)
             self.budget_units[side] = self._read_budget_units(side)
+        self._check_options()
         self.pairs = self._read_pairs()
         self._check_size()
         points: list[GridPoint] = []
@@ -589,15 +589,26 @@ class _Planner:
         first: ScenarioError | None = None
         for values in itertools.product(*self.grid.values()):
             probe = self.editions[self._edition_key(values)].probe
+            frame = _frame(self.sweep, dict(zip(self.grid, values, strict=True)))
+            attacker: Mapping[str, int] = {probe: _PROBE_COUNT}
+            defender: Mapping[str, int] = {probe: 1}
+            if self.ruleset.plain(frame) != frame:
+                # Not every unit fits such battles, but some mix has to.
+                attacker, defender = self._some_mix("attacker"), self._some_mix("defender")
             try:
-                frame = _frame(self.sweep, dict(zip(self.grid, values, strict=True)))
-                load_scenario(_with_units(frame, {probe: _PROBE_COUNT}, {probe: 1}))
+                load_scenario(_with_units(frame, attacker, defender))
             except ScenarioError as problem:
                 first = first or self._placed(problem)
             else:
                 return
         if first is not None:
             raise first
+
+    def _some_mix(self, side: str) -> Mapping[str, int]:
+        """Return a mix of a side: one that is written down, or a unit of its budget."""
+        if self.listed[side]:
+            return self.listed[side][0].counts
+        return dict.fromkeys(self.budget_units[side][:1], 1)
 
     def _placed(self, problem: ScenarioError) -> ScenarioError:
         """Return a problem of a scenario at the place of the sweep file that brought it in."""

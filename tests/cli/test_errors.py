@@ -176,6 +176,9 @@ def test_options_of_odds(cli: Cli, arguments: list[str], message: str) -> None:
         (["--script", "-1"], "script"),
         (["--script", "99"], "script"),
         (["--script", "1"], "script"),
+        (["--script-file", "none.txt"], "none.txt: cannot be read"),
+        (["--script", "1", "--script-file", "none.txt"], "--script-file"),
+        (["--write-script", "none/battle.txt"], "none/battle.txt: cannot be written"),
     ],
 )
 def test_options_of_replay(cli: Cli, arguments: list[str], message: str) -> None:

@@ -137,6 +137,12 @@ class TestReplay:
         assert found["outcome"] == "attacker_wins"
         assert cli("replay", "1 tank", "1 infantry", "--script", "0 1", "--json").json["outcome"] == "defender_wins"
 
+    def test_a_script_file(self, cli: Cli, tmp_path: Path) -> None:
+        path = tmp_path / "battle.txt"
+        told = cli("replay", "3 tank", "3 infantry", "--battle", 4, "--write-script", path).out
+        again = cli("replay", "3 tank", "3 infantry", "--script-file", path).out
+        assert again.splitlines()[1:] == told.splitlines()[1:]
+
     def test_the_seed_matters(self, cli: Cli) -> None:
         assert cli("replay", "10 inf", "10 inf", "--seed", 1).out != cli("replay", "10 inf", "10 inf", "--seed", 2).out
 

@@ -478,3 +478,51 @@ def test_names_are_digests() -> None:
     assert len(name) == 64
     assert int(name, 16) >= 0
     assert json.dumps(name).isascii()
+
+
+ASSAULT: dict[str, Any] = {
+    "terrain": "amphibious",
+    "sea": {
+        "attacker": {"units": "1 destroyer, 1 transport", "cargo": ["2 infantry"]},
+        "defender": {"units": "1 submarine"},
+    },
+}
+
+
+def kinds_of_battles(scenario: dict[str, Any], grid: dict[str, list[Any]] | None = None) -> Plan:
+    return plan_sweep(
+        load_sweep(
+            {
+                "sweep": {"name": "kinds", "battles": 100},
+                "scenario": scenario,
+                "attacker": {"mixes": ["2 infantry", "3 infantry, 1 fighter"]},
+                "defender": {"mixes": ["1 infantry"]},
+                "grid": grid or {},
+            }
+        )
+    )
+
+
+def test_a_sweep_takes_the_record_of_its_kind() -> None:
+    assert kinds_of_battles({}).ruleset.kind == ""
+    assert kinds_of_battles({"terrain": "amphibious"}).ruleset.kind == ""
+    plan = kinds_of_battles(ASSAULT)
+    assert plan.ruleset.kind == "assault"
+    assert "sea.cycles.sum" in plan.ruleset.accumulators
+
+
+def test_grids_may_reach_into_the_sea_battle() -> None:
+    plan = kinds_of_battles(ASSAULT, {"scenario.sea.defender.units": ["1 submarine", "1 destroyer"]})
+    assert len(plan) == 4
+
+
+def test_kinds_do_not_mix_in_a_sweep() -> None:
+    with pytest.raises(ScenarioError, match="need a sweep each") as found:
+        kinds_of_battles({"raid": {"cap": "none"}}, {"scenario.terrain": ["land", "raid"]})
+    assert found.value.field == "grid.scenario.terrain[1]"
+    assert kinds_of_battles({}, {"scenario.terrain": ["land", "amphibious"]}).ruleset.kind == ""
+
+
+def test_raids_want_raiders() -> None:
+    with pytest.raises(ScenarioError, match="takes no part in this raid"):
+        kinds_of_battles({"terrain": "raid", "raid": {"cap": "none"}})

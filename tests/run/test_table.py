@@ -156,7 +156,7 @@ def test_a_failed_matchup_has_an_error_and_no_figures(tmp_path: Path) -> None:
     assert (row["status"], row["error"]) == ("failed", ERROR)
     assert (row["attacker"], row["defender"], row["defender_cost"]) == ("1 fighter", "guns", 7)
     figures = [name for name in row if name.startswith(("n_", "p_")) or name.endswith(("_mean", "_sd"))]
-    assert len(figures) == 26
+    assert len(figures) == 33
     assert all(row[name] is None for name in [*figures, "battles"])
     assert all(row["matchup"] != 5 for row in rows_of(tmp_path, "survivors"))
 

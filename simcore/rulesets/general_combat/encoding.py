@@ -426,6 +426,62 @@ def _fill_side(
             battles.odds_supported[row, side, t] = odds.index(*fire.supported, count * fire.dice)
 
 
+def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, odds: OddsList) -> None:
+    """Fill the row of switches and parameters that all kinds of battles share, then those of each kind."""
+    edition = scenario.rules
+    sides = edition.dice_sides
+    guns = scenario.own_counts(Side.DEFENDER).get("aa_gun", 0)
+    complexes = scenario.own_counts(Side.DEFENDER).get("industrial_complex", 0)
+    aircraft = sum(scenario.own_counts(Side.ATTACKER).get(unit, 0) for unit in AIRCRAFT)
+    guns_are_units = edition.switches.aa_fate == "destroyed"
+    attack_points = scenario.low_luck_points(Side.ATTACKER)
+    retreat = scenario.attacker.retreat
+    rules[RowField.GUNS] = guns
+    rules[RowField.GUNS_ARE_UNITS] = guns_are_units
+    rules[RowField.AA_ODDS] = odds.index(min(scenario.aa_value, sides), sides, aircraft if guns else 0)
+    rules[RowField.AA_THREE_PER_GUN] = edition.switches.aa_dice == "three_per_gun"
+    rules[RowField.AA_OWNER_PICKS] = edition.switches.aa_choice == "owner"
+    rules[RowField.LOW_LUCK_COMBAT] = scenario.low_luck in {"combat", "both"}
+    rules[RowField.LOW_LUCK_AA] = scenario.low_luck in {"aa", "both"}
+    rules[RowField.ATTACK_POINTS] = attack_points
+    rules[RowField.DEFENCE_POINTS] = sides
+    if scenario.low_luck != "none":
+        rules[RowField.ATTACK_REMAINDER_ODDS] = odds.remainder(attack_points)
+        rules[RowField.DEFENCE_REMAINDER_ODDS] = odds.remainder(sides)
+    rules[RowField.PER_ARTILLERY] = scenario.per_artillery
+    rules[RowField.CYCLE_LIMIT] = scenario.cycle_limit
+    rules[RowField.RETREAT_POSSIBLE] = retreat.possible
+    rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
+    rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
+    rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
+    rules[RowField.TERRITORY_VALUE] = scenario.territory.value or 0
+    rules[RowField.TREASURY] = scenario.territory.spoils
+    rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
+    rules[RowField.CAPTURABLE_COMPLEXES] = complexes
+    rules[RowField.SEA] = scenario.terrain == "sea"
+    rules[RowField.RETREAT_TRANSPORTS_ONLY] = retreat.when_transports_only
+    rules[RowField.STRIKE_ALWAYS] = edition.switches.sub_first_strike == "always"
+    rules[RowField.SUBMERGE_AT_END] = edition.switches.sub_submerge == "cycle_end"
+    rules[RowField.AIR_HITS_SUBS] = edition.switches.air_hits_subs == "always"
+    rules[RowField.TRANSPORTS_SWEPT] = edition.switches.tt_swept
+    rules[RowField.ATTACKER_STRIKES_FIRST] = edition.switches.submarine_strikes == "attacker_first"
+    rules[RowField.DOOMED_DESTROYER_COUNTS] = edition.switches.doomed_destroyer == "counts"
+    rules[RowField.KEEP_LAND] = scenario.attacker.keep_land
+    rules[RowField.LANDING] = scenario.terrain == "amphibious"
+    rules[RowField.RETURN_FIRE] = edition.switches.bombard_return_fire
+    rules[RowField.ONLY_AIRCRAFT_LEAVE] = edition.switches.amphib_retreat == "aircraft"
+    rules[RowField.DAMAGED_GIVE_ROOM] = edition.switches.bb_repair == "battle_end"
+    for unit, ships in scenario.bombardment().items():
+        column = BOMBARDERS.index(unit)
+        rules[RowField.BOMBARDING + column] = ships
+        rules[RowField.BOMBARD_ODDS + column] = odds.index(scenario.bombard_value(unit), sides, ships)
+    for side, policy, ratio in (
+        (Side.ATTACKER, RowField.ATTACKER_SUBMERGE, RowField.ATTACKER_OUTNUMBERED),
+        (Side.DEFENDER, RowField.DEFENDER_SUBMERGE, RowField.DEFENDER_OUTNUMBERED),
+    ):
+        rules[policy], rules[ratio] = scenario.submerge_policy(side)
+
+
 def encode_assaults(scenarios: Sequence[GeneralCombatScenario]) -> Assaults:
     """Encode parsed assaults that begin with a sea battle.
 
@@ -474,60 +530,8 @@ def encode(scenarios: Sequence[GeneralCombatScenario], *, before_landing: bool =
     for row, scenario in enumerate(scenarios):
         for side in Side:
             _fill_side(battles, row, side, scenario, odds, before_landing=before_landing)
-        edition = scenario.rules
-        sides = edition.dice_sides
-        guns = scenario.own_counts(Side.DEFENDER).get("aa_gun", 0)
-        complexes = scenario.own_counts(Side.DEFENDER).get("industrial_complex", 0)
-        aircraft = sum(scenario.own_counts(Side.ATTACKER).get(unit, 0) for unit in AIRCRAFT)
-        guns_are_units = edition.switches.aa_fate == "destroyed"
-        attack_points = scenario.low_luck_points(Side.ATTACKER)
-        retreat = scenario.attacker.retreat
-        rules = battles.rules[row]
-        rules[RowField.GUNS] = guns
-        rules[RowField.GUNS_ARE_UNITS] = guns_are_units
-        rules[RowField.AA_ODDS] = odds.index(min(scenario.aa_value, sides), sides, aircraft if guns else 0)
-        rules[RowField.AA_THREE_PER_GUN] = edition.switches.aa_dice == "three_per_gun"
-        rules[RowField.AA_OWNER_PICKS] = edition.switches.aa_choice == "owner"
-        rules[RowField.LOW_LUCK_COMBAT] = scenario.low_luck in {"combat", "both"}
-        rules[RowField.LOW_LUCK_AA] = scenario.low_luck in {"aa", "both"}
-        rules[RowField.ATTACK_POINTS] = attack_points
-        rules[RowField.DEFENCE_POINTS] = sides
-        if scenario.low_luck != "none":
-            rules[RowField.ATTACK_REMAINDER_ODDS] = odds.remainder(attack_points)
-            rules[RowField.DEFENCE_REMAINDER_ODDS] = odds.remainder(sides)
-        rules[RowField.PER_ARTILLERY] = scenario.per_artillery
-        rules[RowField.CYCLE_LIMIT] = scenario.cycle_limit
-        rules[RowField.RETREAT_POSSIBLE] = retreat.possible
-        rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
-        rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
-        rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
-        rules[RowField.TERRITORY_VALUE] = scenario.territory.value or 0
-        rules[RowField.TREASURY] = scenario.territory.spoils
-        rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
-        rules[RowField.CAPTURABLE_COMPLEXES] = complexes
-        rules[RowField.SEA] = scenario.terrain == "sea"
-        rules[RowField.RETREAT_TRANSPORTS_ONLY] = retreat.when_transports_only
-        rules[RowField.STRIKE_ALWAYS] = edition.switches.sub_first_strike == "always"
-        rules[RowField.SUBMERGE_AT_END] = edition.switches.sub_submerge == "cycle_end"
-        rules[RowField.AIR_HITS_SUBS] = edition.switches.air_hits_subs == "always"
-        rules[RowField.TRANSPORTS_SWEPT] = edition.switches.tt_swept
-        rules[RowField.ATTACKER_STRIKES_FIRST] = edition.switches.submarine_strikes == "attacker_first"
-        rules[RowField.DOOMED_DESTROYER_COUNTS] = edition.switches.doomed_destroyer == "counts"
-        rules[RowField.KEEP_LAND] = scenario.attacker.keep_land
-        rules[RowField.STEP_OFFSET] = BEFORE_LANDING if before_landing else 0
-        rules[RowField.LANDING] = scenario.terrain == "amphibious"
-        rules[RowField.RETURN_FIRE] = edition.switches.bombard_return_fire
-        rules[RowField.ONLY_AIRCRAFT_LEAVE] = edition.switches.amphib_retreat == "aircraft"
-        rules[RowField.DAMAGED_GIVE_ROOM] = edition.switches.bb_repair == "battle_end"
-        for unit, ships in scenario.bombardment().items():
-            column = BOMBARDERS.index(unit)
-            rules[RowField.BOMBARDING + column] = ships
-            rules[RowField.BOMBARD_ODDS + column] = odds.index(scenario.bombard_value(unit), sides, ships)
-        for side, policy, ratio in (
-            (Side.ATTACKER, RowField.ATTACKER_SUBMERGE, RowField.ATTACKER_OUTNUMBERED),
-            (Side.DEFENDER, RowField.DEFENDER_SUBMERGE, RowField.DEFENDER_OUTNUMBERED),
-        ):
-            rules[policy], rules[ratio] = scenario.submerge_policy(side)
+        _fill_rules(battles.rules[row], scenario, odds)
+        battles.rules[row, RowField.STEP_OFFSET] = BEFORE_LANDING if before_landing else 0
     return battles._replace(odds=odds.array())
 
 

@@ -37,6 +37,7 @@ from simcore.rulesets.general_combat.side import (
     DefenderSide,
     Outnumbered,
     RaidTarget,
+    RetreatPolicy,
     SeaPart,
     TechnologyName,
     Territory,
@@ -118,17 +119,9 @@ class GeneralCombatScenario(FrozenModel):
             self._check_units(side, f"{name}.units")
             self._check_damage(side, f"{name}.damaged")
             self._check_cargo(side, name)
+            self._check_technologies(side, f"{name}.technologies")
             if self.terrain != "sea" and self._side(side).submerge != "never":
                 raise ScenarioError("submarines take no part in a land battle (3.3)", field=f"{name}.submerge")
-            technologies = self._side(side).technologies
-            if technologies and self.rules.switches.tech == "none":
-                raise ScenarioError(
-                    f'edition "{self.edition}" has no technologies, got {shown(technologies[0])}; '
-                    'editions with technologies: aa50, revised, global40_2nd, or set switches.tech = "optional"',
-                    field=f"{name}.technologies",
-                )
-            if len(set(technologies)) != len(technologies):
-                raise ScenarioError("a technology is named twice", field=f"{name}.technologies")
         if self.terrain == "sea":
             self._check_no_land()
         if self.terrain == "amphibious":
@@ -145,6 +138,17 @@ class GeneralCombatScenario(FrozenModel):
         if not self.own_counts(Side.ATTACKER) and not self.own_counts(Side.DEFENDER):
             raise ScenarioError("both sides are empty; at least one unit is needed", field="attacker.units")
         return self
+
+    def _check_technologies(self, side: Side, field: str) -> None:
+        technologies = self._side(side).technologies
+        if technologies and self.rules.switches.tech == "none":
+            raise ScenarioError(
+                f'edition "{self.edition}" has no technologies, got {shown(technologies[0])}; '
+                'editions with technologies: aa50, revised, global40_2nd, or set switches.tech = "optional"',
+                field=field,
+            )
+        if len(set(technologies)) != len(technologies):
+            raise ScenarioError("a technology is named twice", field=field)
 
     def _check_units(self, side: Side, field: str) -> None:
         for unit in self.own_counts(side):
@@ -179,7 +183,7 @@ class GeneralCombatScenario(FrozenModel):
                 raise ScenarioError(f"{unit} cannot bombard; ships that can: {able}", field="attacker.bombard")
         if self.sea is not None:
             written = self.attacker.landed
-            if written and written != ALL_LAND and written != self.landed:
+            if written and written not in (ALL_LAND, self.landed):
                 raise ScenarioError(
                     f"differs from the cargo of [sea.attacker], {shown(format_units(self.landed))}; leave it out",
                     field="attacker.landed",
@@ -199,6 +203,19 @@ class GeneralCombatScenario(FrozenModel):
             )
         if self.raid.air_battle and switches.sbr_air_battle == "none":
             raise ScenarioError(f'edition "{self.edition}" has no air battle before a raid', field="raid.air_battle")
+        self._check_raiders()
+        if self.attacker.keep_land or self.attacker.retreat != RetreatPolicy():
+            field = "attacker.keep_land" if self.attacker.keep_land else "attacker.retreat"
+            raise ScenarioError("has no meaning in a raid", field=field)
+        if self.cycle_limit:
+            raise ScenarioError("has no meaning in a raid", field="cycle_limit")
+        if self.raid.cap == "edition" and switches.sbr_cap != "facility" and self.territory.value is None:
+            raise ScenarioError(
+                'a raid needs the value of the territory, which caps the damage (6.2), or raid.cap = "none"',
+                field="territory.value",
+            )
+
+    def _check_raiders(self) -> None:
         fighters = ["fighter"] if self.has_air_battle else []
         bases = ["tactical_bomber"] if self.raid_target in _BASES else []
         for side, able in (
@@ -216,16 +233,6 @@ class GeneralCombatScenario(FrozenModel):
                         f"{unit} takes no part in this raid; allowed: {', '.join(able)}{hint}",
                         field=f"{side.name.lower()}.units",
                     )
-        if self.attacker.keep_land or self.attacker.retreat != type(self.attacker.retreat)():
-            field = "attacker.keep_land" if self.attacker.keep_land else "attacker.retreat"
-            raise ScenarioError("has no meaning in a raid", field=field)
-        if self.cycle_limit:
-            raise ScenarioError("has no meaning in a raid", field="cycle_limit")
-        if self.raid.cap == "edition" and switches.sbr_cap != "facility" and self.territory.value is None:
-            raise ScenarioError(
-                'a raid needs the value of the territory, which caps the damage (6.2), or raid.cap = "none"',
-                field="territory.value",
-            )
 
     def _raid_targets(self) -> tuple[str, ...]:
         return _FACILITIES if self.rules.switches.sbr_cap == "facility" else ("complex",)
@@ -508,10 +515,7 @@ class GeneralCombatScenario(FrozenModel):
         -------
         list of LossGroup
         """
-        counts = self.own_counts(side)
-        counts.pop("industrial_complex", None)
-        if self.rules.switches.aa_fate == "captured" or self.terrain == "raid":
-            counts.pop("aa_gun", None)
+        counts = self._possible_losses(side)
         damaged = self._side(side).damaged
         landed = self.landed if side == Side.ATTACKER else {}
         two_hit = [unit for unit in counts if self.rules.units[unit].hits > 1]
@@ -523,25 +527,29 @@ class GeneralCombatScenario(FrozenModel):
             cost = self.rules.units[unit].cost
             if unit == "transport":
                 groups += self._transports(side, counts[unit], cost, cargo_apart=cargo_apart)
-            elif unit not in two_hit:
-                ashore = landed.get(unit, 0)
-                if ashore:
-                    groups.append(LossGroup(unit, ashore, cost, LossForm.LANDED))
-                if counts[unit] > ashore:
-                    groups.append(LossGroup(unit, counts[unit] - ashore, cost))
-            elif entry == unit:
+            elif entry != unit:
+                groups.append(LossGroup(unit, 0, cost, LossForm.DAMAGE))
+            elif unit in two_hit:
                 groups.append(LossGroup(unit, counts[unit] - damaged.get(unit, 0), cost, LossForm.HULL))
             else:
-                groups.append(LossGroup(unit, 0, cost, LossForm.DAMAGE))
+                ashore = landed.get(unit, 0)
+                rows = (LossGroup(unit, ashore, cost, LossForm.LANDED), LossGroup(unit, counts[unit] - ashore, cost))
+                groups += [row for row in rows if row.size]
         if side == Side.ATTACKER:
             groups = _kept_last(groups, self.attacker.keep_land, varies=self.sea is not None)
-        for unit in two_hit:
-            groups.append(LossGroup(unit, damaged.get(unit, 0), self.rules.units[unit].cost, LossForm.DAMAGED))
-        if "submarine" in counts:
-            groups.append(LossGroup("submarine", 0, self.rules.units["submarine"].cost, LossForm.SUBMERGED))
+        states = [(unit, damaged.get(unit, 0), LossForm.DAMAGED) for unit in two_hit]
+        states += [("submarine", 0, LossForm.SUBMERGED)] if "submarine" in counts else []
         if self.terrain == "amphibious" and side == Side.ATTACKER:
-            groups += [LossGroup(unit, 0, self.rules.units[unit].cost, LossForm.ELSEWHERE) for unit in counts]
-        return groups
+            states += [(unit, 0, LossForm.ELSEWHERE) for unit in counts]
+        return groups + [LossGroup(unit, size, self.rules.units[unit].cost, form) for unit, size, form in states]
+
+    def _possible_losses(self, side: Side) -> dict[str, int]:
+        """Return the units that stand in some order of loss: installations only where they can be lost."""
+        counts = self.own_counts(side)
+        counts.pop("industrial_complex", None)
+        if self.rules.switches.aa_fate == "captured" or self.terrain == "raid":
+            counts.pop("aa_gun", None)
+        return counts
 
     def _transports(self, side: Side, count: int, cost: int, *, cargo_apart: bool) -> list[LossGroup]:
         """Return a side's transports in order of loss: empty ones first, then the loaded ones as listed."""

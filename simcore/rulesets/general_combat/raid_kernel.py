@@ -63,7 +63,7 @@ _A_SURVIVORS = int(RaidAccumulator.SURVIVORS)
 
 
 @kernel
-def _draw(raids, table, key, numbers, cycles, words, dice, hits, point, trace, script):
+def _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script):
     """Decide one draw point in all raids of a chunk and add its hits; returns a `Status`.
 
     Parameters
@@ -144,7 +144,7 @@ def _fight_in_the_air(raids, row, table, key, state, trace, script):
                         emit(trace, _DRAW, np.int64(1), _ATTACK + side, side, t, dice[0], odds, POOLED, 0)
                     continue
                 point = (np.int64(_ATTACK + side), np.int64(side), np.int64(t), odds, np.int64(0))
-                status = _draw(raids, table, key, numbers, cycles, words, dice, hits, point, trace, script)
+                status = _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script)
                 if status != _OK:
                     return status
         if rules[_LOW_LUCK_COMBAT] != 0:
@@ -178,7 +178,7 @@ def _draw_pool(raids, row, table, key, state, points, step, side, group, trace, 
         dice[0] = 1 if rest > 0 else 0
         remainder += rest
     point = (np.int64(step), np.int64(side), np.int64(group), remainder, sure)
-    return _draw(raids, table, key, numbers, cycles, words, dice, hits, point, trace, script)
+    return _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script)
 
 
 @kernel
@@ -203,7 +203,7 @@ def _fire_at_bombers(raids, row, table, key, state, trace, script):
                 for i in range(n):
                     dice[i] = alive[0, p, i]
                 point = (np.int64(_AA_FIRE), np.int64(1), np.int64(t), odds, np.int64(0))
-                status = _draw(raids, table, key, numbers, cycles, words, dice, hits, point, trace, script)
+                status = _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script)
             if status != _OK:
                 return status
             before = alive[0, p, 0]
@@ -224,7 +224,7 @@ def _throw_damage(raids, row, table, key, state, left, group, first_odds, damage
             dice[i] = left[i]
         hits[:] = 0
         point = (np.int64(_DAMAGE_STEP), np.int64(0), np.int64(group + face), first_odds + face - 2, np.int64(0))
-        status = _draw(raids, table, key, numbers, cycles, words, dice, hits, point, trace, script)
+        status = _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script)
         if status != _OK:
             return status
         for i in range(len(numbers)):

@@ -39,6 +39,7 @@ DAMAGE = ":damage"
 
 
 def read_units(value: object) -> dict[str, int]:
+    """Return units given as text or as a table."""
     return parse_units(value, UNITS, ALIASES, most=MAX_UNITS)
 
 

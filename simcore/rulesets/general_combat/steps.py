@@ -180,7 +180,7 @@ def conclude_without_landing(sea_outcome, defenders):
     defenders : int64
         Units on land that could be lost.
     """
-    if sea_outcome == _ATTACKER_RETREATS or sea_outcome == _STAND_OFF or sea_outcome == _UNFINISHED:
+    if sea_outcome in (_ATTACKER_RETREATS, _STAND_OFF, _UNFINISHED):
         return sea_outcome
     return _BOTH_DESTROYED if (sea_outcome == _BOTH_DESTROYED) & (defenders == 0) else _DEFENDER_WINS
 

@@ -168,7 +168,7 @@ def trace_losses(trace, plan, alive, before, side, cycle, step):
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         kind = plan.kind[g]
         form = plan.form[g]
-        if (form == _UNIT or form == _LANDED) and before[g] > alive[g, 0]:
+        if (form in (_UNIT, _LANDED)) and before[g] > alive[g, 0]:
             emit(trace, _LOSS, cycle, step, side, kind, before[g] - alive[g, 0], 0, 0, 0)
         elif form == _HULL:
             d = plan.second[side, kind]
