@@ -79,6 +79,7 @@ class Method(StrEnum):
 
     AUTO = "auto"
     SIMULATE = "simulate"
+    EXACT = "exact"
 
 
 class Pairing(StrEnum):

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simcore.api import Encoded, Simulation, encode, odds, replay, rulesets, simulate
+    from simcore.api import Encoded, Simulation, Solution, encode, odds, replay, rulesets, simulate, solve
     from simcore.errors import (
         KernelStatusError,
         ResumeMismatchError,
@@ -24,7 +24,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "simcore.api": ("Encoded", "Simulation", "encode", "odds", "replay", "rulesets", "simulate"),
+    "simcore.api": (
+        "Encoded",
+        "Simulation",
+        "Solution",
+        "encode",
+        "odds",
+        "replay",
+        "rulesets",
+        "simulate",
+        "solve",
+    ),
     "simcore.errors": (
         "KernelStatusError",
         "ResumeMismatchError",
@@ -46,6 +56,7 @@ __all__ = [
     "ScenarioError",
     "SimcoreError",
     "Simulation",
+    "Solution",
     "StoreError",
     "SweepResult",
     "UnknownRulesetError",
@@ -54,6 +65,7 @@ __all__ = [
     "replay",
     "rulesets",
     "simulate",
+    "solve",
     "sweep",
 ]
 

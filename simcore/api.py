@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +28,14 @@ from simcore.scenario import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simcore.schema import Ruleset, ScenarioModel, Tallies
 
 __all__ = [
     "Encoded",
     "Simulation",
+    "Solution",
     "batch_schedule",
     "encode",
     "encode_checked",
@@ -39,16 +43,20 @@ __all__ = [
     "replay",
     "rulesets",
     "simulate",
+    "solve",
     "tally",
 ]
 
 CHUNK = 4_096
 """Battles per unit of parallel work: a constant, so that no result can depend on the machine."""
 FIRST_BATCHES = 16
+METHODS = ("auto", "simulate", "exact")
 PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
+MAX_STATES = 2**22
+"""Most states of an exact solution: their probabilities take up to 100 MB."""
 _SMALL_CALL = 2**18
 """Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
 
@@ -131,6 +139,36 @@ class Simulation:
 
     def column(self, name: str) -> npt.NDArray[np.int64]:
         """Return one accumulator of all scenarios, int64 (M,), by its name."""
+        if name not in self.ruleset.accumulators:
+            raise KeyError(f"no accumulator {name!r}{suggestion(name, self.ruleset.accumulators)}")
+        return self.tally[:, self.ruleset.accumulators.index(name)]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Exact answers for M scenarios.
+
+    Attributes
+    ----------
+    ruleset : Ruleset
+    tally : float64 (M, K)
+        Expected accumulators of one battle, named by ``ruleset.accumulators``.
+    states : int64 (M,)
+        States that could be reached.
+    dropped : float64 (M,)
+        Probability that was too small to follow; 0 within rounding.
+    """
+
+    ruleset: Ruleset
+    tally: npt.NDArray[np.float64]
+    states: npt.NDArray[np.int64]
+    dropped: npt.NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"Solution({self.ruleset.id}, {len(self.tally)} scenarios)"
+
+    def column(self, name: str) -> npt.NDArray[np.float64]:
+        """Return one expected accumulator of all scenarios, float64 (M,), by its name."""
         if name not in self.ruleset.accumulators:
             raise KeyError(f"no accumulator {name!r}{suggestion(name, self.ruleset.accumulators)}")
         return self.tally[:, self.ruleset.accumulators.index(name)]
@@ -376,16 +414,25 @@ def tally(
 def _launch(
     encoded: Encoded, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], threads: int | None
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Call the driver with a number of threads; the global setting is restored in any case."""
+    """Call the driver with a number of threads."""
+    if threads is not None:
+        threads = _whole(threads, "threads", 1, 4_096)
+    is_small = threads is None and int(segments[:, 2].sum()) <= _SMALL_CALL
+    if threads == 1 or is_small or _launched.pid not in {0, os.getpid()}:
+        return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
+    with _threads(threads):
+        return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=True)
+
+
+@contextmanager
+def _threads(threads: int | None) -> Iterator[None]:
+    """Launch with a number of threads, one launch at a time; the global setting is restored in any case."""
     import numba  # noqa: PLC0415 - slow import
 
     from simcore.core.jit import LAUNCH_LOCK  # noqa: PLC0415 - imports numba
 
     if threads is not None:
         threads = _whole(threads, "threads", 1, 4_096)
-    is_small = threads is None and int(segments[:, 2].sum()) <= _SMALL_CALL
-    if threads == 1 or is_small or _launched.pid not in {0, os.getpid()}:
-        return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
     _launched.pid = os.getpid()
     with LAUNCH_LOCK:
         before = numba.get_num_threads()
@@ -393,7 +440,7 @@ def _launch(
         try:
             if threads is not None:
                 numba.set_num_threads(min(threads, int(config.NUMBA_NUM_THREADS)))
-            return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=True)
+            yield
         finally:
             numba.set_num_threads(before)
 
@@ -506,6 +553,72 @@ def simulate(
     )
 
 
+def solve(encoded: Encoded, *, threads: int | None = None) -> Solution:
+    """Return the exact expected accumulators of every encoded scenario: no battle is drawn.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios: battles on land, sea battles, and landings without a sea battle before them.
+    threads : int or None
+        Threads to use, one matchup each; no result depends on it.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ScenarioError
+        For battles that the exact solver does not reach, or with more states than it may hold.
+
+    Examples
+    --------
+    >>> import simcore
+    >>> encoded = simcore.encode([{"attacker": {"units": "1 infantry"}, "defender": {"units": "1 infantry"}}])
+    >>> float(simcore.solve(encoded).column("outcome.attacker_wins")[0])
+    0.25
+    """
+    for row, scenario in enumerate(encoded.scenarios):
+        states = encoded.ruleset.count_states(scenario)
+        place = f"scenarios[{row}].method" if len(encoded) > 1 else "method"
+        if encoded.ruleset.solve is None or states == 0:
+            raise ScenarioError(
+                "the exact solver of this version covers battles on land, sea battles and landings, but neither "
+                'raids nor landings after a sea battle; use "simulate"',
+                field=place,
+            )
+        if states > MAX_STATES:
+            raise ScenarioError(
+                f'the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; use "simulate"',
+                field=place,
+            )
+    tally, states_reached, status = _launch_solver(encoded, threads)
+    for row in np.flatnonzero(status != Status.OK)[:1]:
+        if status[row] == Status.CAPACITY:
+            raise ScenarioError(
+                'the battle has more states than the exact solver has room for; use "simulate"',
+                field=f"scenarios[{row}].method" if len(encoded) > 1 else "method",
+            )
+        name = Status(int(status[row])).name
+        raise KernelStatusError(
+            f"{name}: {encoded.scenarios[row].unit_text(0)} v {encoded.scenarios[row].unit_text(1)} was not solved"
+        )
+    dropped = 1.0 - tally[:, encoded.ruleset.accumulators.index("battles")]
+    return Solution(encoded.ruleset, tally, states_reached, dropped)
+
+
+def _launch_solver(
+    encoded: Encoded, threads: int | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    solver = encoded.ruleset.solve
+    assert solver is not None  # noqa: S101 - checked by the caller
+    if threads == 1 or len(encoded) == 1 or _launched.pid not in {0, os.getpid()}:
+        return solver(encoded.arrays, encoded.scenarios, parallel=False)
+    with _threads(threads):
+        return solver(encoded.arrays, encoded.scenarios, parallel=True)
+
+
 def replay(
     scenario: ScenarioModel | Mapping[str, Any] | str | Path,
     *,
@@ -574,8 +687,8 @@ def odds(
         Units as text, a table of counts, or a side's full table with ``units`` and its policies.
     scenario : mapping or path, optional
         A whole scenario in place of `attacker` and `defender`.
-    method : {"auto", "simulate"}
-        How to resolve it.
+    method : {"auto", "simulate", "exact"}
+        How to resolve it; "auto" simulates, "exact" draws nothing and needs neither battles nor seed.
     battles, seed, pairing, threads
         As in `simulate`.
     **options
@@ -598,12 +711,10 @@ def odds(
     >>> round(result.outcomes["attacker_wins"], 1)
     0.5
     """
-    if method not in {"auto", "simulate"}:
-        known = ("auto", "simulate")
-        extra = (
-            "; the exact solver is not part of this version" if method == "exact" else suggestion(str(method), known)
+    if method not in METHODS:
+        raise ScenarioError(
+            f"must be {', '.join(METHODS)}, got {shown(method)}{suggestion(str(method), METHODS)}", field="method"
         )
-        raise ScenarioError(f'must be "auto" or "simulate", got {shown(method)}{extra}', field="method")
     if scenario is not None:
         if attacker is not None or defender is not None or options:
             raise ScenarioError("give either a scenario or sides and options, not both", field="scenario")
@@ -616,6 +727,9 @@ def odds(
                 data[name] = dict(side) if isinstance(side, Mapping) and "units" in side else {"units": side}
         model = load_scenario(data)
     encoded = encode([model])
+    if method == "exact":
+        solution = solve(encoded, threads=threads)
+        return Result.from_solution(encoded.ruleset, model, solution.tally[0], float(solution.dropped[0]))
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
     return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=int(seed), pairing=pairing)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "sample_sd", "wilson_interval"]
 
 _Z95 = 1.959963984540054
+_ROUNDING = 1e-13
 
 
 def sample_sd(n: int, total: int, squares: int) -> float | None:
@@ -65,7 +66,7 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     return (0.0 if successes == 0 else middle - half, 1.0 if successes == n else middle + half)
 
 
-def _side_extras(sums: Mapping[str, int], scenario: ScenarioModel, side: Side, n: int) -> dict[str, Any]:
+def _side_extras(sums: Mapping[str, float], scenario: ScenarioModel, side: Side, n: float) -> dict[str, Any]:
     """Return what became of some survivors of a side: submerged, damaged, without a place to land."""
     name = side.name.lower()
     units = scenario.counts(side)
@@ -80,19 +81,18 @@ def _side_extras(sums: Mapping[str, int], scenario: ScenarioModel, side: Side, n
     return extras
 
 
-def _distribution(sums: Mapping[str, int], n: int) -> dict[str, float]:
+def _distribution(sums: Mapping[str, float], n: float) -> dict[str, float]:
     """Return the share of each amount of damage that occurred; the last counted one stands for all larger ones."""
     counts = {name.removeprefix("damage.n."): count for name, count in sums.items() if name.startswith("damage.n.")}
     last = max(counts, key=int)
     return {amount + ("+" if amount == last else ""): count / n for amount, count in counts.items() if count}
 
 
-def _parts(sums: Mapping[str, int], ruleset: Ruleset, n: int) -> dict[str, Any]:
+def _parts(sums: Mapping[str, float], ruleset: Ruleset, n: float) -> dict[str, Any]:
     """Return the two battles of an assault: at sea in all of them, on land where somebody attacked there."""
 
-    def moments(name: str, battles: int) -> dict[str, float]:
-        total, squares = sums[f"{name}.sum"], sums[f"{name}.sumsq"]
-        return {"mean": total / battles, "sd": sample_sd(battles, total, squares) or 0.0}
+    def moments(name: str, battles: float) -> dict[str, float]:
+        return _moments(sums, name, battles, is_sample=True)
 
     fought = sums["land.battles"]
     sea: dict[str, Any] = {
@@ -110,6 +110,69 @@ def _parts(sums: Mapping[str, int], ruleset: Ruleset, n: int) -> dict[str, Any]:
         "cycles": moments("land.cycles", fought) if fought else None,
     }
     return {"sea": sea, "land": land}
+
+
+def _moments(sums: Mapping[str, float], name: str, n: float, *, is_sample: bool) -> dict[str, float]:
+    """Return mean and standard deviation of a figure from its sums over `n` battles, or its expected values."""
+    total, squares = sums[f"{name}.sum"], sums[f"{name}.sumsq"]
+    if is_sample:
+        return {"mean": total / n, "sd": sample_sd(int(n), int(total), int(squares)) or 0.0}
+    variance = squares - total * total
+    # What cancels to less than the rounding of its parts is a figure that does not vary.
+    return {"mean": total, "sd": math.sqrt(variance) if variance > _ROUNDING * squares else 0.0}
+
+
+def _results(
+    ruleset: Ruleset,
+    scenario: ScenarioModel,
+    sums: Mapping[str, float],
+    n: float,
+    head: Mapping[str, Any],
+    more: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the figures of a result; `sums` are those of `n` battles."""
+
+    def moments(name: str) -> dict[str, float]:
+        return _moments(sums, name, n, is_sample=head["method"] == "simulated")
+
+    data: dict[str, Any] = {
+        "ruleset": ruleset.id,
+        "edition": scenario.edition,
+        **head,
+        "outcomes": {name: sums[f"outcome.{name}"] / n for name in ruleset.outcomes},
+        **more,
+        "cycles": moments("cycles"),
+    }
+    for side in Side:
+        name = side.name.lower()
+        lost = moments(f"{name}.cost_lost")
+        data[name] = {
+            "units": scenario.unit_text(side),
+            "cost": scenario.cost(side),
+            "mean_cost_lost": lost["mean"],
+            "sd_cost_lost": lost["sd"],
+            "mean_survivors": {
+                unit: sum(sums[f"survivors.{outcome}.{name}.{unit}"] for outcome in ruleset.outcomes) / n
+                for unit in scenario.casualties(side)
+            },
+        }
+        data[name] |= _side_extras(sums, scenario, side, n)
+    data["swing"] = moments("swing")
+    if "captured.battles" in sums:
+        data["captured"] = {
+            "share": sums["captured.battles"] / n,
+            "mean_value": sums["captured.value"] / n,
+            "mean_guns": sums["captured.guns"] / n,
+            "mean_complexes": sums["captured.complexes"] / n,
+            "mean_treasury": sums["captured.treasury"] / n,
+        }
+    if "damage.sum" in sums:
+        data["damage"] = {**moments("damage"), "distribution": _distribution(sums, n)}
+    for extra, name in scenario.extra_means().items():
+        data[extra] = sums[name] / n
+    if "sea.cycles.sum" in sums:
+        data |= _parts(sums, ruleset, n)
+    return data
 
 
 @dataclass(frozen=True)
@@ -145,52 +208,30 @@ class Result:
         """
         sums = {name: int(value) for name, value in zip(ruleset.accumulators, tally, strict=True)}
         n = sums["battles"]
+        head = {"method": "simulated", "battles": n, "seed": seed, "pairing": pairing}
+        intervals = {name: list(wilson_interval(sums[f"outcome.{name}"], n)) for name in ruleset.outcomes}
+        return cls(_results(ruleset, scenario, sums, n, head, {"intervals": intervals}))
 
-        def moments(name: str) -> dict[str, float]:
-            total, squares = sums[f"{name}.sum"], sums[f"{name}.sumsq"]
-            return {"mean": total / n, "sd": sample_sd(n, total, squares) or 0.0}
+    @classmethod
+    def from_solution(cls, ruleset: Ruleset, scenario: ScenarioModel, tally: Sequence[float], dropped: float) -> Result:
+        """Build the result from the expected accumulators of one battle.
 
-        data: dict[str, Any] = {
-            "ruleset": ruleset.id,
-            "edition": scenario.edition,
-            "method": "simulated",
-            "battles": n,
-            "seed": seed,
-            "pairing": pairing,
-            "outcomes": {name: sums[f"outcome.{name}"] / n for name in ruleset.outcomes},
-            "intervals": {name: list(wilson_interval(sums[f"outcome.{name}"], n)) for name in ruleset.outcomes},
-            "cycles": moments("cycles"),
-        }
-        for side in Side:
-            name = side.name.lower()
-            lost = moments(f"{name}.cost_lost")
-            data[name] = {
-                "units": scenario.unit_text(side),
-                "cost": scenario.cost(side),
-                "mean_cost_lost": lost["mean"],
-                "sd_cost_lost": lost["sd"],
-                "mean_survivors": {
-                    unit: sum(sums[f"survivors.{outcome}.{name}.{unit}"] for outcome in ruleset.outcomes) / n
-                    for unit in scenario.casualties(side)
-                },
-            }
-            data[name] |= _side_extras(sums, scenario, side, n)
-        data["swing"] = moments("swing")
-        if "captured.battles" in sums:
-            data["captured"] = {
-                "share": sums["captured.battles"] / n,
-                "mean_value": sums["captured.value"] / n,
-                "mean_guns": sums["captured.guns"] / n,
-                "mean_complexes": sums["captured.complexes"] / n,
-                "mean_treasury": sums["captured.treasury"] / n,
-            }
-        if "damage.sum" in sums:
-            data["damage"] = {**moments("damage"), "distribution": _distribution(sums, n)}
-        for extra, name in scenario.extra_means().items():
-            data[extra] = sums[name] / n
-        if "sea.cycles.sum" in sums:
-            data |= _parts(sums, ruleset, n)
-        return cls(data)
+        Parameters
+        ----------
+        ruleset : Ruleset
+        scenario : ScenarioModel
+        tally : float64 (K,)
+            Expected accumulators by ``ruleset.accumulators``.
+        dropped : float
+            Probability that was not followed.
+
+        Returns
+        -------
+        Result
+        """
+        means = {name: float(value) for name, value in zip(ruleset.accumulators, tally, strict=True)}
+        head = {"method": "exact", "battles": None, "seed": None, "pairing": None, "dropped": dropped}
+        return cls(_results(ruleset, scenario, means, 1, head, {}))
 
     @property
     def outcomes(self) -> dict[str, float]:
@@ -229,6 +270,9 @@ class Result:
         rows = []
         for name, p in self.data["outcomes"].items():
             if p > 0:
+                if self.data["method"] == "exact":
+                    rows.append((name.replace("_", " "), f"{p:.6%}", ""))
+                    continue
                 low, high = self.data["intervals"][name]
                 rows.append((name.replace("_", " "), f"{p:.2%}", f"{low:.2%} to {high:.2%}"))
         return rows
@@ -273,6 +317,8 @@ class Result:
 
     def _origin(self) -> str:
         data = self.data
+        if data["method"] == "exact":
+            return f"{data['ruleset']}, {data['edition']}, exact"
         return (
             f"{data['ruleset']}, {data['edition']}, {data['battles']:,} battles, seed {data['seed']}, {data['pairing']}"
         )
@@ -281,7 +327,10 @@ class Result:
         rows = self._rows()
         width = max(len(label) for label, *_ in [*rows, *self._facts()])
         lines = [self._title(), f"({self._origin()})", ""]
-        lines += [f"{name:<{width}}  {share:>8}  95 %: {interval}" for name, share, interval in rows]
+        lines += [
+            f"{name:<{width}}  {share:>8}" + (f"  95 %: {interval}" if interval else "")
+            for name, share, interval in rows
+        ]
         lines += ["", *(f"{label:<{width}}  {text}" for label, text in self._facts())]
         return "\n".join(lines)
 
@@ -292,4 +341,5 @@ class Result:
         rows = "".join(f"<tr><th>{e(a)}</th><td>{e(b)}</td><td>{e(c)}</td></tr>" for a, b, c in self._rows())
         facts = "".join(f"<tr><th>{e(a)}</th><td colspan='2'>{e(b)}</td></tr>" for a, b in self._facts())
         head = f"<caption>{e(self._title())}<br><small>{e(self._origin())}</small></caption>"
-        return f"<table>{head}<tr><th>outcome</th><th>share</th><th>95 % interval</th></tr>{rows}{facts}</table>"
+        third = "" if self.data["method"] == "exact" else "95 % interval"
+        return f"<table>{head}<tr><th>outcome</th><th>share</th><th>{third}</th></tr>{rows}{facts}</table>"

@@ -91,6 +91,10 @@ class Ruleset:
         ``swing_bound(arrays) -> int64 (M,)``: largest possible absolute swing of each row.
     default_sweep : mapping
         A small sweep that works out of the box.
+    count_states : callable
+        ``count_states(scenario) -> int``: most states that the exact solver would hold; 0 where it does not reach.
+    solve : callable or None
+        ``solve(arrays, scenarios, parallel) -> (float64 tallies, states, status)``: the exact solver.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
@@ -119,6 +123,8 @@ class Ruleset:
     replay: Callable[..., Any]
     swing_bound: Callable[[Any], npt.NDArray[np.int64]]
     default_sweep: Mapping[str, Any]
+    count_states: Callable[[Any], int] = lambda _scenario: 0
+    solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     kind: str = ""

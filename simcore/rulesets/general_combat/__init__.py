@@ -18,6 +18,7 @@ from simcore.rulesets.general_combat.encoding import (
     encode_assaults,
     swing_bound,
 )
+from simcore.rulesets.general_combat.exact import count_states, solve_battles
 from simcore.rulesets.general_combat.params import GeneralCombatScenario, parse_scenario
 from simcore.rulesets.general_combat.raid import (
     RAID_ACCUMULATORS,
@@ -150,6 +151,8 @@ _BATTLES = Ruleset(
         "attacker": {"mixes": ["4 infantry, 2 tank", "2 infantry, 2 artillery, 1 fighter"]},
         "defender": {"mixes": ["5 infantry", "3 infantry, 1 tank"]},
     },
+    count_states=count_states,
+    solve=solve_battles,
     kind_of=_kind_of,
     plain=_plain,
 )
@@ -161,6 +164,7 @@ _ASSAULTS = replace(
     tally=_tally_assaults,
     record=_record_assaults,
     swing_bound=assault_swing_bound,
+    solve=None,
 )
 _RAIDS = replace(
     _BATTLES,
@@ -173,5 +177,6 @@ _RAIDS = replace(
     record=_record_raids,
     replay=_replay_raid,
     swing_bound=raid_swing_bound,
+    solve=None,
 )
 RULESET = replace(_BATTLES, kinds={"assault": _ASSAULTS, "raid": _RAIDS})

@@ -419,12 +419,17 @@ class GeneralCombatScenario(FrozenModel):
             total += sum(group.size * group.cost for group in before)
         return total
 
+    @property
+    def may_leave_in_part(self) -> bool:
+        """Whether some units may leave an assault in which others fight on (GC-5.6)."""
+        policy = self.attacker.retreat
+        leaves = policy.after_cycles or policy.when_units_at_most or policy.when_only_aircraft
+        return self.terrain == "amphibious" and bool(leaves)
+
     def extra_means(self) -> dict[str, str]:
         """Return the means that only some battles have, each with its accumulator."""
         means = {"mean_bombard_hits": "bombard.hits"} if self.bombardment() else {}
-        policy = self.attacker.retreat
-        leaves = policy.after_cycles or policy.when_units_at_most or policy.when_only_aircraft
-        return means | ({"mean_retreated": "retreated"} if self.terrain == "amphibious" and leaves else {})
+        return means | ({"mean_retreated": "retreated"} if self.may_leave_in_part else {})
 
     def _has(self, side: Side, technology: TechnologyName) -> bool:
         return technology in self._side(side).technologies

@@ -1398,6 +1398,6 @@ def test_every_clause_has_a_test() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in {"rule", "pytest.mark.rule"}:
                 marked.add(ast.literal_eval(node.args[0]))
     assert marked == set(clauses)
-    for name in ("worked", "disputed", "scripted", "sea", "sea_scripted"):
+    for name in ("worked", "disputed", "scripted", "sea", "sea_scripted", "assault", "raid"):
         for case in cases(name):
             assert set(case["rules"]) <= set(clauses), case["id"]

@@ -151,6 +151,18 @@ def test_repairs_change_no_battle(scenarios: list[dict[str, Any]]) -> None:
             assert np.array_equal(one.cost_lost, other.cost_lost)
 
 
+@rule("GC-5.1")
+@rule("GC-5.2")
+def test_both_fleets_and_all_the_cargo_are_gone_and_nobody_defends() -> None:
+    data = assault_of("1 cruiser, 1 transport", "1 cruiser", "1 infantry", "", ["1 infantry"])
+    data["switches"] = {"tt_last": False}
+    data["sea"]["attacker"]["loss_order"] = ["transport"]
+    replay = told(data, 0, 1, 1, 1)
+    assert replay.sea == {"outcome": "both_destroyed", "cycles": 2, "landed": {}}
+    assert (replay.outcome, left(replay)) == ("both_destroyed", ({}, {}))
+    assert replay.cost_lost == {"attacker": 3 + 7 + 12, "defender": 12}
+
+
 # --------------------------------------------------------------------------------------------------
 # 3 and 5.1 to 5.3: the order of an assault, landings
 # --------------------------------------------------------------------------------------------------
@@ -219,10 +231,10 @@ def test_both_battles_add_up() -> None:
         ("1 cruiser", "1 cruiser", "1 infantry", "spring1942", (1, 0), "attacker_wins", "defender_wins"),
         ("1 cruiser", "1 cruiser", "1 infantry", "spring1942", (0, 1), "defender_wins", "defender_wins"),
         ("1 cruiser", "1 cruiser", "1 infantry", "spring1942", (1, 1), "both_destroyed", "defender_wins"),
-        ("1 cruiser", "1 cruiser", "", "spring1942", (1, 1), "both_destroyed", "both_destroyed"),
         ("1 cruiser", "1 cruiser", "1 aa_gun", "spring1942", (1, 1), "both_destroyed", "both_destroyed"),
+        ("1 cruiser", "1 cruiser", "1 industrial_complex", "1942_2nd", (1, 1), "both_destroyed", "both_destroyed"),
         ("1 cruiser", "1 cruiser", "1 aa_gun", "1942_2nd", (1, 1), "both_destroyed", "defender_wins"),
-        ("1 cruiser", "1 cruiser", "", "spring1942", (0, 1), "defender_wins", "defender_wins"),
+        ("1 cruiser", "1 cruiser", "1 aa_gun", "spring1942", (0, 1), "defender_wins", "defender_wins"),
     ],
 )
 def test_assaults_that_never_come_to_land(
@@ -235,7 +247,7 @@ def test_assaults_that_never_come_to_land(
         data["switches"] = {"tt_last": False}
         data["sea"]["attacker"]["loss_order"] = ["transport"]
         outcome = "defender_wins"
-    replay = told(data, *script)
+    replay = told(data, *script) if script else simcore.replay(data)
     assert replay.sea is not None
     assert (replay.sea["outcome"], replay.outcome) == (at_sea, outcome or at_sea)
     assert replay.cycles == replay.sea["cycles"]
@@ -290,13 +302,61 @@ def test_cargo_stays_aboard_where_the_sea_battle_was_not_won(ending: str) -> Non
         # Only a submarine is left, which no one can hit: a stand-off, though it stops no landing by the map.
         data = assault_of("1 transport, 1 fighter", "1 submarine", "1 tank", "1 infantry", ["1 tank"])
         data["edition_changes"] = {"submarine.defence": 0}
-        replay = told(data)
+        replay = simcore.replay(data)
     assert replay.sea is not None
     assert (replay.sea["outcome"], replay.sea["landed"], replay.outcome) == (ending, {}, ending)
     assert left(replay)[0]["tank"] == 1
-    assert "No landing: 1 tank stay aboard (5.2)" in replay.lines
+    assert any(line.startswith("No landing: 1 tank stay") and line.endswith("aboard (5.2)") for line in replay.lines)
+    data["sea"]["attacker"] |= {"retreat": {"after_cycles": 1}}
+    data["edition_changes"] = {"submarine.defence": 0, "cruiser.attack": 0}
     result = simcore.odds(**odds_of(data), battles=100).to_dict()
     assert (result["land"]["landing"], result["land"]["mean_landed"]) == (0, 0)
+
+
+@rule("GC-5.2")
+@pytest.mark.parametrize(
+    ("data", "script", "outcome", "said", "not_said"),
+    [
+        # The fleet is sunk, the tank takes an empty territory.
+        (
+            assault_of("1 cruiser", "1 cruiser", "1 tank", "", []),
+            (0, 1),
+            "attacker_wins",
+            "Before the first cycle the attacker wins: a land unit is left and takes the territory (4.7.1).",
+            "nobody else attacks",
+        ),
+        (
+            assault_of("1 cruiser", "1 cruiser", "2 fighter", "", []),
+            (0, 1),
+            "attacker_clears",
+            "Before the first cycle the attacker wins: aircraft alone take no territory (4.7.2).",
+            "nobody else attacks",
+        ),
+        # The fleet retreats, nobody else is there.
+        (
+            assault_of("1 cruiser, 1 transport", "1 cruiser", "1 tank", "1 infantry", ["1 tank"]),
+            (0, 1),
+            "attacker_retreats",
+            "nobody else attacks",
+            "After 0",
+        ),
+        # Both fleets are afloat when the limit is reached: nothing has failed yet.
+        (
+            assault_of("1 cruiser", "1 cruiser", "1 tank", "1 infantry", [], scenario_cycle_limit=1),
+            (0, 0),
+            "unfinished",
+            "the battle is unfinished",
+            "nobody else attacks",
+        ),
+    ],
+)
+def test_the_story_of_an_assault_without_a_cycle_on_land(
+    data: dict[str, Any], script: tuple[int, ...], outcome: str, said: str, not_said: str
+) -> None:
+    replay = told(data, *script)
+    assert replay.outcome == outcome
+    assert said in replay.to_text()
+    assert not_said not in replay.to_text()
 
 
 @rule("GC-5.2")
@@ -356,6 +416,21 @@ def test_a_sea_battle_of_any_kind_spoils_the_bombardment(edition: str, zone: str
 )
 def test_who_bombards(data: dict[str, Any], dice: list[tuple[str, int, list[int]]]) -> None:
     assert bombards(simcore.replay(data)) == dice
+
+
+@rule("GC-5.4")
+@rule("GC-5.6")
+def test_the_story_of_a_landing_names_its_clauses() -> None:
+    data = ashore(MIXED, "2 infantry", landed="1 infantry", bombard="1 cruiser", retreat={"after_cycles": 1})
+    replay = told(data, 1, 0, 0, 0, 0, 1, 0)
+    assert replay.lines[1:4] == [
+        "Bombardment (5.4)",
+        "  attacker: 1 cruiser at 3 or less: 1 hit",
+        "  defender loses 1 infantry, still to fire once (5.5)",
+    ]
+    assert "  attacker withdraws 1 tank; those landed fight on (5.6)" in replay.lines
+    assert "(landed: 1 infantry; off the coast: 1 cruiser)" in replay.lines[0]
+    assert (replay.outcome, replay.cycles) == ("attacker_wins", 2)
 
 
 @rule("GC-5.4")
@@ -748,6 +823,37 @@ def test_combined_bombardment(edition: str) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
+# Scripts
+# --------------------------------------------------------------------------------------------------
+
+SHELLED = ashore("1 infantry, 1 fighter", "2 infantry, 1 aa_gun", **OFF_SHORE)
+CONVOY = assault_of("1 cruiser, 1 transport", "1 cruiser", "1 tank", "1 infantry", ["1 tank"])
+
+
+@rule("GC-5.1")
+@pytest.mark.parametrize(
+    ("data", "script", "message"),
+    [
+        (SHELLED, [0], r"ends after 1 draw points, but draw point 2 \(cycle 1, attacker: 1 battleship"),
+        (SHELLED, [0, 1], r"ends after 2 .*draw point 3 \(cycle 1, attacker: 1 infantry"),
+        (SHELLED | {"low_luck": "combat"}, [0], r"draw point 2 \(cycle 1, attacker: low luck, 1 dice"),
+        (SHELLED, [0, 2], r"draw point 2 .*1 battleship.*cannot give 2 hits; allowed: 0 to 1"),
+        (CONVOY, [1], r"ends after 1 draw points, but draw point 2 \(cycle 1, defender: 1 cruiser"),
+        (CONVOY, [1, 0], r"ends after 2 draw points, but draw point 3 \(cycle 1, attacker: 1 tank"),
+        (CONVOY, [1, 0, 1], r"ends after 3 draw points, but draw point 4 \(cycle 1, defender: 1 infantry"),
+        (CONVOY, [1, 3], r"draw point 2 .*cannot give 3 hits; allowed: 0 to 1"),
+        (CONVOY, [1, 0, 1, 2], r"draw point 4 .*cannot give 2 hits; allowed: 0 to 1"),
+        (CONVOY, [1, 0, 1, 0, 0], r"the battle ends after 4 draw points, but the script has 5"),
+        # The fleet retreats, and nobody fights on land.
+        (CONVOY, [0, 1, 0], r"the battle ends after 2 draw points, but the script has 3"),
+    ],
+)
+def test_scripts_that_do_not_fit(data: dict[str, Any], script: list[int], message: str) -> None:
+    with pytest.raises(ScenarioError, match=f"script: .*{message}"):
+        told(data, *script)
+
+
+# --------------------------------------------------------------------------------------------------
 # What holds in every landing and every assault
 # --------------------------------------------------------------------------------------------------
 
@@ -906,6 +1012,55 @@ def test_powerless_sides_end_at_once(edition: str, low_luck: str) -> None:
     assert distinct(10 - battles.left("defender")) - {4, 5} == set()
 
 
+@rule("GC-4.6.4")
+@rule("GC-5.6")
+@pytest.mark.parametrize(
+    ("changes", "landed", "outcomes"),
+    [
+        # Only the aircraft can hit, and they leave after the first cycle.
+        ({"infantry.attack": 0}, "all", {"attacker_wins", "defender_wins", "attacker_retreats"}),
+        ({"infantry.attack": 0, "infantry.defence": 0}, "all", {"attacker_wins", "stand_off"}),
+        # Nobody is hit, nobody is landed: all leave.
+        ({"infantry.attack": 0, "fighter.attack": 0}, "", {"attacker_retreats", "defender_wins"}),
+        # Only support lets the infantry fire, and the artillery is lost first.
+        (
+            {"infantry.attack": 0, "artillery.attack": 0},
+            "1 infantry",
+            {"attacker_wins", "defender_wins", "both_destroyed"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("low_luck", ["none", "combat"])
+def test_landings_in_which_hardly_anybody_can_fire(
+    changes: dict[str, int], landed: str, outcomes: set[str], low_luck: str
+) -> None:
+    supported = "artillery.attack" in changes
+    units = "2 infantry, 1 artillery" if supported else "2 infantry, 1 fighter"
+    data = ashore(units, "2 infantry", landed=landed, scenario_edition_changes=changes, scenario_low_luck=low_luck)
+    if supported:
+        data["attacker"]["loss_order"] = ["artillery", "infantry"]
+    else:
+        data["attacker"]["retreat"] = {"after_cycles": 1}
+    battles = fought(data, 300)
+    assert battles.outcomes() <= outcomes
+    assert battles.cycles.max() < 200
+
+
+@rule("GC-4.6.3")
+@pytest.mark.parametrize("terrain", ["land", "sea", "amphibious"])
+@pytest.mark.parametrize(
+    ("helper", "outcomes"), [("fighter", {"attacker_clears", "attacker_wins"}), ("bomber", {"stand_off"})]
+)
+def test_support_alone_lets_a_unit_fire(terrain: str, helper: str, outcomes: set[str]) -> None:
+    target = "destroyer" if terrain == "sea" else "infantry"
+    values = ("tactical_bomber.attack", "fighter.attack", "bomber.attack", f"{target}.defence")
+    data = ashore(f"1 tactical_bomber, 1 {helper}", f"2 {target}", "global40_2nd")
+    data |= {"terrain": terrain, "edition_changes": dict.fromkeys(values, 0)}
+    battles = fought(data, 50)
+    assert battles.outcomes() <= outcomes
+    assert (battles.cycles.max() > 0) == (helper == "fighter")
+
+
 NEAR = st.sampled_from((0, 0, 0, 1, 2, 20))
 
 
@@ -914,11 +1069,15 @@ def almost_powerless(draw: st.DrawFn) -> dict[str, Any]:
     """Scenarios of all kinds in which most units have no value, with dice of few or many faces."""
     scenario: dict[str, Any] = draw(amphibious_scenarios() | assault_scenarios() | sea_scenarios())
     scenario.pop("cycle_limit", None)
-    units = ("infantry", "artillery", "tank", "fighter", "bomber", "submarine", "transport", "destroyer", "battleship")
+    units = [*UNITS, "transport"]
+    supported = ["infantry"]
+    if scenario["edition"] == "global40_2nd":
+        units += ["mech_infantry", "tactical_bomber"]
+        supported += ["mech_infantry", "tactical_bomber"]
     changes: dict[str, Any] = {"dice_sides": draw(st.sampled_from((2, 6, 20)))}
     for unit in units:
         changes |= {f"{unit}.{field}": draw(NEAR) for field in ("attack", "defence")}
-    changes["infantry.supported_attack"] = draw(NEAR)
+    changes |= {f"{unit}.supported_attack": draw(NEAR) for unit in supported}
     return scenario | {"edition_changes": changes}
 
 

@@ -439,3 +439,15 @@ def test_a_raid_of_nobody(edition: str) -> None:
     # Escorts alone meet interceptors and do no damage.
     alone = raid_of("2 fighter", "2 fighter", edition, raid=NO_CAP, switches={"sbr_air_battle": "one_cycle"})
     assert distinct(damage_of(alone)) == {0}
+
+
+@rule("GC-6.1")
+@pytest.mark.parametrize("sides", [2, 6, 20])
+def test_a_raid_has_at_most_one_cycle_whatever_the_values(sides: int) -> None:
+    values = {f"{unit}.{field}": 0 for unit in ("fighter", "bomber") for field in ("attack", "defence")}
+    data = raid_of("3 bomber, 1 fighter", "2 fighter", "global40_2nd", raid=NO_CAP)
+    data["edition_changes"] = values | {"dice_sides": sides}
+    run = flown([data], 2_000)
+    assert distinct(run.cycles) == {1}
+    # Values of the unit table have no part in it.
+    assert_share(int((run.survivors[0][:, 1].sum(axis=1) == 2).sum()), 2_000, (1 - 1 / sides) ** 4)

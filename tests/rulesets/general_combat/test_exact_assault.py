@@ -6,6 +6,7 @@ Every accumulator of a tally is compared. The number of cycles is not kept for e
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from tests.rulesets.general_combat.support import EDITIONS, cases
 from tests.rulesets.general_combat.test_exact import BATTLES, assert_near
 from tests.rulesets.general_combat.test_parity_assault import add_assault, add_landing, add_raid
 from tests.rulesets.general_combat.test_reference import agrees
-from tests.rulesets.general_combat.test_reference_assault import ashore, assault_of, raid_of
+from tests.rulesets.general_combat.test_reference_assault import ashore, assault_of, raid_of, shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -185,17 +186,21 @@ NAMED = [(kind, name) for kind, (scenarios, _, _) in KINDS.items() for name in s
 # --------------------------------------------------------------------------------------------------
 
 
+def mean_left(solved: Chances[Any], side: int) -> Fraction:
+    """Return the mean number of units left of a side."""
+    return solved.mean(lambda ending: sum(ending.survivors[side].values()))
+
+
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in cases("assault")])
 def test_worked_figures_of_assaults(case: Mapping[str, Any]) -> None:
     scenario, expect = case["scenario"], case["expect"]
     solved: Chances[Any] = solve_assault(scenario) if "sea" in scenario else solve_landing(scenario)
+    found = shares(solved)
     for name in ref.OUTCOMES:
-        figure = expect["outcomes"].get(name, "0")
-        assert agrees(solved.chance(lambda battle, name=name: battle.outcome == name), figure), name
+        assert agrees(found.get(name, Fraction(0)), expect["outcomes"].get(name, "0")), name
     for side, key in enumerate(("attackers_left", "defenders_left")):
         if key in expect:
-            left = solved.mean(lambda battle, side=side: sum(battle.survivors[side].values()))
-            assert agrees(left, expect[key]), key
+            assert agrees(mean_left(solved, side), expect[key]), key
     if "swing" in expect:
         assert agrees(solved.mean(lambda battle: battle.swing), expect["swing"])
     if "cycles" in expect:
@@ -208,12 +213,11 @@ def test_worked_figures_of_raids(case: Mapping[str, Any]) -> None:
     solved = solve_raid(scenario)
     assert agrees(solved.mean(lambda raid: raid.damage), expect["damage"])
     for name, figure in expect.get("outcomes", {}).items():
-        assert agrees(solved.chance(lambda raid, name=name: raid.outcome == name), figure)
+        assert agrees(shares(solved).get(name, Fraction(0)), figure)
     start = [sum(ref.parse_units(scenario[side]["units"]).get(unit, 0) for unit in ref.AIRCRAFT) for side in ref.SIDES]
     for side, key in enumerate(("aircraft_lost", "interceptors_lost")):
         if key in expect:
-            lost = solved.mean(lambda raid, side=side: start[side] - sum(raid.survivors[side].values()))
-            assert agrees(lost, expect[key]), key
+            assert agrees(start[side] - mean_left(solved, side), expect[key]), key
     if "cost_lost" in expect:
         assert agrees(solved.mean(lambda raid: raid.cost_lost[ref.ATTACKER]), expect["cost_lost"])
     if "cycles" in expect:
@@ -269,10 +273,10 @@ def test_bombardments_of_equal_strength_have_equal_chances() -> None:
     assert len(alike) == 3
     battles = [solve_landing(shore.read_shore(scenario)) for scenario in alike]
     for what in ("outcome", "bombard_hits", "survivors", "cost_lost"):
-        shares = []
+        chances = []
         for solved in battles:
             found: defaultdict[str, Any] = defaultdict(int)
             for ending, p in solved.endings:
                 found[repr(getattr(ending, what))] += p
-            shares.append(dict(found))
-        assert shares[0] == shares[1] == shares[2], what
+            chances.append(dict(found))
+        assert chances[0] == chances[1] == chances[2], what

@@ -34,7 +34,7 @@ def test_land_units_are_refused_at_sea(unit: str, edition: str) -> None:
 def test_ships_are_refused_on_land(unit: str, side: str) -> None:
     scenario = {"attacker": {"units": "1 tank"}, "defender": {"units": "1 tank"}}
     scenario[side]["units"] += f", 1 {unit}"
-    assert problem(scenario) == f"{side}.units: {unit} cannot take part in a land battle"
+    assert problem(scenario).startswith(f"{side}.units: {unit} cannot take part in a land battle")
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -185,10 +185,10 @@ def test_orders_of_loss_know_other_names() -> None:
     assert one == other
 
 
-@pytest.mark.parametrize("terrain", ["amphibious", "raid", "air", "Sea", 3])
+@pytest.mark.parametrize("terrain", ["amphibian", "raids", "air", "Sea", 3])
 def test_other_kinds_of_battle(terrain: Any) -> None:
     text = problem({"terrain": terrain, "attacker": {"units": "1 fighter"}, "defender": {"units": "1 fighter"}})
-    assert re.match(r"terrain: .*land.*sea", text)
+    assert re.match(r"terrain: .*land.*sea.*amphibious.*raid", text)
 
 
 @pytest.mark.parametrize(

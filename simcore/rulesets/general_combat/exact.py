@@ -1,0 +1,132 @@
+"""Size and call of the exact solver."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simcore.enums import Side, Status
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, AIRCRAFT, RowField
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simcore.rulesets.general_combat.encoding import Battles
+    from simcore.rulesets.general_combat.params import GeneralCombatScenario
+
+__all__ = ["count_states", "solve_battles"]
+
+_SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
+"""States of a side and pairs of states for which there is room, one attempt after the other."""
+
+
+def _attacker_states(scenario: GeneralCombatScenario) -> int:
+    """Return how many states the attacker can be in at most: what is left, and who has left an assault."""
+    units = scenario.own_counts(Side.ATTACKER)
+    total = sum(units.values())
+    aircraft = [units.get(unit, 0) for unit in AIRCRAFT]
+    guns = scenario.own_counts(Side.DEFENDER).get("aa_gun", 0)
+    after_fire = prod(n + 1 for n in aircraft) if guns else 1
+    states = after_fire * (total + 1)
+    # Each state may be left in part once, and what stays can then be lost unit by unit.
+    return states * (total + 2) if scenario.may_leave_in_part else states
+
+
+def count_states(scenario: GeneralCombatScenario) -> int:
+    """Return how many states the exact solver would have to hold at most.
+
+    0 where it does not reach, -1 where it finds out on the way: the states of sea battles depend on both sides.
+
+    Parameters
+    ----------
+    scenario : GeneralCombatScenario
+
+    Returns
+    -------
+    int
+    """
+    if scenario.terrain == "raid" or scenario.sea is not None:
+        return 0
+    if scenario.terrain == "sea":
+        return -1
+    defenders = 1 + sum(group.size for group in scenario.loss_groups(Side.DEFENDER))
+    return _attacker_states(scenario) * defenders
+
+
+def solve_battles(
+    arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *, parallel: bool
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Solve battles on land, landings and sea battles.
+
+    Parameters
+    ----------
+    arrays : Battles
+        M rows.
+    scenarios : sequence of GeneralCombatScenario
+        The same, small enough by `count_states`.
+    parallel : bool
+
+    Returns
+    -------
+    tally : float64 (M, K)
+        Expected accumulators of one battle.
+    states : int64 (M,)
+        States that were reached.
+    status : uint8 (M,)
+    """
+    m = len(scenarios)
+    tally = np.zeros((m, len(ACCUMULATORS)))
+    status = np.full(m, Status.UNSET, dtype=np.uint8)
+    states = np.zeros(m, dtype=np.int64)
+    at_sea = arrays.rules[:, RowField.SEA] != 0
+    _solve_land(arrays, scenarios, np.flatnonzero(~at_sea), tally, states, status, parallel=parallel)
+    _solve_sea(arrays, np.flatnonzero(at_sea), tally, states, status, parallel=parallel)
+    return tally, states, status
+
+
+def _solve_land(
+    arrays: Battles,
+    scenarios: Sequence[GeneralCombatScenario],
+    rows: npt.NDArray[np.int64],
+    tally: npt.NDArray[np.float64],
+    states: npt.NDArray[np.int64],
+    status: npt.NDArray[np.uint8],
+    *,
+    parallel: bool,
+) -> None:
+    if not len(rows):
+        return
+    from simcore.rulesets.general_combat import solver  # noqa: PLC0415 - compiles kernels
+
+    capacity = np.array([_attacker_states(scenarios[row]) + 1 for row in rows], dtype=np.int64)
+    run: Any = solver.solve_parallel if parallel else solver.solve_serial
+    part = np.zeros((len(rows), tally.shape[1])), np.full(len(rows), Status.UNSET, np.uint8), np.zeros_like(rows)
+    run(rows, arrays, capacity, *part)
+    tally[rows], status[rows], states[rows] = part
+
+
+def _solve_sea(
+    arrays: Battles,
+    rows: npt.NDArray[np.int64],
+    tally: npt.NDArray[np.float64],
+    states: npt.NDArray[np.int64],
+    status: npt.NDArray[np.uint8],
+    *,
+    parallel: bool,
+) -> None:
+    """Solve sea battles in ever larger tables: most need a small one."""
+    if not len(rows):
+        return
+    from simcore.rulesets.general_combat import sea_solver  # noqa: PLC0415 - compiles kernels
+
+    run: Any = sea_solver.solve_sea_parallel if parallel else sea_solver.solve_sea_serial
+    for capacity in _SEA_CAPACITIES:
+        part = np.zeros((len(rows), tally.shape[1])), np.full(len(rows), Status.UNSET, np.uint8), np.zeros_like(rows)
+        run(rows, arrays, np.array(capacity, dtype=np.int64), *part)
+        tally[rows], status[rows], states[rows] = part
+        rows = rows[part[1] == Status.CAPACITY]
+        if not len(rows):
+            return
