@@ -26,6 +26,7 @@ from simcore.scenario import (
     MAX_SEED,
     load_scenario,
 )
+from simcore.schema import MAX_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +56,6 @@ PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
-MAX_STATES = 2**22
-"""Most states of an exact solution: their probabilities take up to 100 MB."""
 _SMALL_CALL = 2**18
 """Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
 
@@ -559,7 +558,7 @@ def solve(encoded: Encoded, *, threads: int | None = None) -> Solution:
     Parameters
     ----------
     encoded : Encoded
-        M scenarios: battles on land, sea battles, and landings without a sea battle before them.
+        M scenarios.
     threads : int or None
         Threads to use, one matchup each; no result depends on it.
 
@@ -584,8 +583,7 @@ def solve(encoded: Encoded, *, threads: int | None = None) -> Solution:
         place = f"scenarios[{row}].method" if len(encoded) > 1 else "method"
         if encoded.ruleset.solve is None or states == 0:
             raise ScenarioError(
-                "the exact solver of this version covers battles on land, sea battles and landings, but neither "
-                'raids nor landings after a sea battle; use "simulate"',
+                f'ruleset "{encoded.ruleset.id}" has no exact solver for such battles; use "simulate"',
                 field=place,
             )
         if states > MAX_STATES:

@@ -11,7 +11,10 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Ruleset", "ScenarioModel", "Tallies"]
+__all__ = ["MAX_STATES", "Ruleset", "ScenarioModel", "Tallies"]
+
+MAX_STATES = 2**22
+"""Most states of an exact solution: their probabilities take up to 100 MB."""
 
 Tallies = npt.NDArray[np.int64]
 """Integer accumulators (rows, K): adding rows merges runs exactly."""
@@ -92,7 +95,8 @@ class Ruleset:
     default_sweep : mapping
         A small sweep that works out of the box.
     count_states : callable
-        ``count_states(scenario) -> int``: most states that the exact solver would hold; 0 where it does not reach.
+        ``count_states(scenario) -> int``: most states that the exact solver would hold; 0 where it does not
+        reach, -1 where it finds out on the way.
     solve : callable or None
         ``solve(arrays, scenarios, parallel) -> (float64 tallies, states, status)``: the exact solver.
     kind_of : callable

@@ -18,7 +18,7 @@ from simcore.rulesets.general_combat.encoding import (
     encode_assaults,
     swing_bound,
 )
-from simcore.rulesets.general_combat.exact import count_states, solve_battles
+from simcore.rulesets.general_combat.exact import count_states, solve_assaults, solve_battles, solve_raids
 from simcore.rulesets.general_combat.params import GeneralCombatScenario, parse_scenario
 from simcore.rulesets.general_combat.raid import (
     RAID_ACCUMULATORS,
@@ -164,7 +164,7 @@ _ASSAULTS = replace(
     tally=_tally_assaults,
     record=_record_assaults,
     swing_bound=assault_swing_bound,
-    solve=None,
+    solve=solve_assaults,
 )
 _RAIDS = replace(
     _BATTLES,
@@ -177,6 +177,6 @@ _RAIDS = replace(
     record=_record_raids,
     replay=_replay_raid,
     swing_bound=raid_swing_bound,
-    solve=None,
+    solve=solve_raids,
 )
 RULESET = replace(_BATTLES, kinds={"assault": _ASSAULTS, "raid": _RAIDS})

@@ -9,15 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.enums import Side, Status
-from simcore.rulesets.general_combat.encoding import ACCUMULATORS, AIRCRAFT, RowField
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, AIRCRAFT, ASSAULT_ACCUMULATORS, RowField
+from simcore.schema import MAX_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simcore.rulesets.general_combat.encoding import Battles
+    from simcore.rulesets.general_combat.encoding import Assaults, Battles
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
+    from simcore.rulesets.general_combat.raid import Raids
 
-__all__ = ["count_states", "solve_battles"]
+__all__ = ["count_states", "solve_assaults", "solve_battles", "solve_raids"]
 
 _SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
 """States of a side and pairs of states for which there is room, one attempt after the other."""
@@ -38,7 +40,7 @@ def _attacker_states(scenario: GeneralCombatScenario) -> int:
 def count_states(scenario: GeneralCombatScenario) -> int:
     """Return how many states the exact solver would have to hold at most.
 
-    0 where it does not reach, -1 where it finds out on the way: the states of sea battles depend on both sides.
+    -1 where it finds out on the way: the states of sea battles depend on both sides.
 
     Parameters
     ----------
@@ -48,9 +50,10 @@ def count_states(scenario: GeneralCombatScenario) -> int:
     -------
     int
     """
-    if scenario.terrain == "raid" or scenario.sea is not None:
-        return 0
-    if scenario.terrain == "sea":
+    if scenario.terrain == "raid":
+        units = scenario.own_counts(Side.ATTACKER), scenario.own_counts(Side.DEFENDER)
+        return prod(n + 1 for side in units for unit, n in side.items() if unit in AIRCRAFT)
+    if scenario.terrain == "sea" or scenario.sea is not None:
         return -1
     defenders = 1 + sum(group.size for group in scenario.loss_groups(Side.DEFENDER))
     return _attacker_states(scenario) * defenders
@@ -125,8 +128,52 @@ def _solve_sea(
     run: Any = sea_solver.solve_sea_parallel if parallel else sea_solver.solve_sea_serial
     for capacity in _SEA_CAPACITIES:
         part = np.zeros((len(rows), tally.shape[1])), np.full(len(rows), Status.UNSET, np.uint8), np.zeros_like(rows)
-        run(rows, arrays, np.array(capacity, dtype=np.int64), *part)
+        run(rows, arrays, np.array(capacity, dtype=np.int64), *part, None)
         tally[rows], status[rows], states[rows] = part
         rows = rows[part[1] == Status.CAPACITY]
         if not len(rows):
             return
+
+
+def solve_raids(
+    raids: Raids, scenarios: Sequence[GeneralCombatScenario], *, parallel: bool
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Solve raids; parameters and returns as of `solve_battles`. They are too short to be worth threads."""
+    del parallel
+    from simcore.rulesets.general_combat.raid_exact import solve_raid  # noqa: PLC0415 - compiles kernels
+
+    tally = np.array([solve_raid(raids, row) for row in range(len(scenarios))])
+    states = np.array([count_states(scenario) for scenario in scenarios], dtype=np.int64)
+    return tally, states, np.full(len(scenarios), Status.OK, dtype=np.uint8)
+
+
+def solve_assaults(
+    assaults: Assaults, scenarios: Sequence[GeneralCombatScenario], *, parallel: bool
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Solve assaults with a sea battle; parameters and returns as of `solve_battles`."""
+    from simcore.rulesets.general_combat import sea_solver  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.assault_exact import new_ends, solve_assault  # noqa: PLC0415 - the same
+
+    m = len(scenarios)
+    tally = np.zeros((m, len(ASSAULT_ACCUMULATORS)))
+    states = np.zeros(m, dtype=np.int64)
+    status = np.full(m, Status.CAPACITY, dtype=np.uint8)
+    run: Any = sea_solver.solve_sea_serial
+
+    def solve_land(arrays: Battles, landings: list[GeneralCombatScenario]) -> Any:
+        if any(count_states(landing) > MAX_STATES for landing in landings):
+            return None, None, np.full(len(landings), Status.CAPACITY, dtype=np.uint8)
+        return solve_battles(arrays, landings, parallel=parallel)
+
+    for row, scenario in enumerate(scenarios):
+        for capacity in _SEA_CAPACITIES:
+            ends = new_ends(capacity[1])
+            part = np.zeros((1, len(ACCUMULATORS))), np.full(1, Status.UNSET, np.uint8), np.zeros(1, np.int64)
+            run(np.array([row]), assaults.sea, np.array(capacity, dtype=np.int64), *part, ends)
+            if part[1][0] != Status.CAPACITY:
+                found = solve_assault(assaults, row, scenario, part[0][0], ends, solve_land)
+                if found is not None:
+                    tally[row], status[row] = found, Status.OK
+                states[row] = part[2][0]
+                break
+    return tally, states, status

@@ -54,7 +54,7 @@ from simcore.rulesets.general_combat.sea import (
 )
 from simcore.rulesets.general_combat.steps import aircraft_without_room, conclude_sea
 
-__all__ = ["solve_sea", "solve_sea_parallel", "solve_sea_serial"]
+__all__ = ["Ends", "solve_sea", "solve_sea_parallel", "solve_sea_serial"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -109,6 +109,8 @@ _A_SURVIVORS = int(Accumulator.SURVIVORS)
 
 _TAIL = 1e-17
 _SPECK = 1e-19
+_REMNANT = 1e-21
+"""States less likely than this are not followed."""
 
 
 class _Fleet(NamedTuple):
@@ -163,6 +165,25 @@ class _Pairs(NamedTuple):
     head: Any
     keys: Any
     places: Any
+    count: Any
+
+
+class Ends(NamedTuple):
+    """Pairs of states in which a battle ends. E ends, S sides, G lane rows.
+
+    Attributes
+    ----------
+    outcome : int8 (E,)
+    units : int16 (E, S, G)
+    chance, cycles : float64 (E,)
+        Probability, and the same times the number of cycles.
+    count : int64 (1,)
+    """
+
+    outcome: Any
+    units: Any
+    chance: Any
+    cycles: Any
     count: Any
 
 
@@ -408,6 +429,23 @@ def _book(plan, rules, own, enemy, x, y, outcome, chance, acc):
 
 
 @kernel
+def _note_end(own, enemy, x, y, outcome, chance, stamp, ends):
+    """Write an end down; returns False if there are too many."""
+    n = ends.count[0]
+    if n >= len(ends.chance):
+        return False
+    ends.count[0] = n + 1
+    ends.outcome[n] = outcome
+    ends.chance[n] = chance
+    # The stamp holds the number of the cycle that would come next.
+    ends.cycles[n] = stamp - chance
+    for g in range(ends.units.shape[2]):
+        ends.units[n, 0, g] = own.units[x, g]
+        ends.units[n, 1, g] = enemy.units[y, g]
+    return True
+
+
+@kernel
 def _conclude(totals):
     """Outcome of a battle that ended under condition A, by the totals of lane 0."""
     attackers = np.int64(0)
@@ -615,7 +653,7 @@ def _new_options(n):
 
 
 @kernel
-def solve_sea(s, rows, battles, capacity, tallies, status, reached):
+def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     """Solve one sea battle exactly.
 
     Parameters
@@ -633,6 +671,8 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached):
         Output: CAPACITY when there are more states than allowed.
     reached : int64 (N,)
         Output: number of pairs of states.
+    ends : Ends or None
+        Output, of a single battle: the pairs of states in which it ends.
     """
     row = rows[s]
     rules = battles.rules[row]
@@ -700,6 +740,8 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached):
             y = np.int64(pairs.enemy[at])
             cycle = np.int64(pairs.cycle[at])
             at = np.int64(pairs.following[at])
+            if chance <= _REMNANT:
+                continue
             _load(plan, 0, own, x, one.alive)
             _load(plan, 1, enemy, y, one.alive)
             one.cycles[0] = cycle
@@ -716,6 +758,9 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached):
                 elif ending == _RETREAT:
                     outcome = np.int64(_RETREATS)
                 _book(plan, rules, own, enemy, left, right, outcome, chance, acc)
+                if ends is not None:
+                    if not _note_end(own, enemy, left, right, outcome, chance, stamp, ends):
+                        return
                 continue
             if left != x or right != y:
                 hits_left = np.int64(own.hits_left[left]) + enemy.hits_left[right]
@@ -755,14 +800,14 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached):
 
 
 @kernel
-def solve_sea_serial(rows, battles, capacity, tallies, status, reached):
+def solve_sea_serial(rows, battles, capacity, tallies, status, reached, ends):
     """Solve all matchups one after the other; arguments as of `solve_sea`."""
     for s in range(len(rows)):
-        solve_sea(s, rows, battles, capacity, tallies, status, reached)
+        solve_sea(s, rows, battles, capacity, tallies, status, reached, ends)
 
 
 @driver
-def solve_sea_parallel(rows, battles, capacity, tallies, status, reached):
+def solve_sea_parallel(rows, battles, capacity, tallies, status, reached, ends):
     """Solve all matchups on all threads; arguments as of `solve_sea`."""
     for s in prange(len(rows)):
-        solve_sea(s, rows, battles, capacity, tallies, status, reached)
+        solve_sea(s, rows, battles, capacity, tallies, status, reached, ends)

@@ -94,6 +94,7 @@ _TAIL = 1e-17
 """Probability that may be cut off at either end of a distribution of hits in one state."""
 _SPECK = 1e-22
 """Products of probabilities below this are dropped."""
+_REMNANT = 1e-16
 
 
 class _Side(NamedTuple):
@@ -301,7 +302,8 @@ def _fire_aa(rules, plan, odds, states, table, radix, alive, hits, scratch, star
 @kernel
 def _list_attackers(rules, plan, odds, states, table, radix, n, alive, doomed, dice, hits, scratch):
     """Complete the attacker's states: those after hits, and those after some have left; returns their number."""
-    landing = rules[_LANDING] != 0
+    # Only where a policy may ask for it do some leave while others stay.
+    in_part = rules[_LANDING] != 0 and rules[_AFTER] + rules[_AT_MOST] + rules[_ONLY_AIRCRAFT] > 0
     i = np.int64(0)
     while i < n:
         _describe(rules, plan, odds, 0, states, i, alive, doomed, dice, scratch)
@@ -317,7 +319,7 @@ def _list_attackers(rules, plan, odds, states, table, radix, n, alive, doomed, d
             return at
         n = max(n, at + 1)
         states.after[i] = at
-        if landing:
+        if in_part:
             only = rules[_ONLY_AIRCRAFT_LEAVE]
             aircraft = np.int64(states.aircraft[i])
             overland = np.int64(states.overland[i])
@@ -629,8 +631,9 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
                 _book(rules, own, enemy, a, d, outcome, chance, ends_own, ends_enemy, acc)
             else:
                 _spread(own, enemy, a, firing, d, chance, 0.0, own_tail, then, stamps)
-    cycle = np.int64(1)
-    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT])
+    cycle = 1
+    counted = max(1, rules[_AFTER], rules[_LIMIT])
+    going = 0.0
     while True:
         going = 0.0
         for a in range(n_own):
@@ -646,7 +649,8 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
                     acc[_A_CYCLES] += p * cycle
                     acc[_A_CYCLES + 1] += p * cycle * cycle
                     _book(rules, own, enemy, b, d, outcome, p, ends_own, ends_enemy, acc)
-        if cycle == counted or going == 0.0:
+        # What is left after very many cycles is too little to be counted one by one.
+        if cycle == counted or going <= _REMNANT:
             break
         then[:, :] = 0.0
         for a in range(n_own):
