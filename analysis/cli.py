@@ -407,23 +407,20 @@ def replay(
 ) -> None:
     """Tell one battle step by step, the same battle that a sweep or odds counted."""
     data, source = _scenario(units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
-    from analysis.script import parse_script, read_script, script_text
+    from analysis import script as scripts
 
     hits: list[int] | None = None
     if script is not None and script_file is not None:
         raise ScenarioError("give either --script or --script-file", field="--script-file")
     if script is not None:
-        hits = parse_script(script, field="--script")
+        hits = scripts.parse_script(script, field="--script")
     elif script_file is not None:
-        hits = read_script(script_file)
+        hits = scripts.read_script(script_file)
     scenario = _check(data, source)
     _announce_compilation()
     story = simcore.replay(scenario, battle=battle, pairing=pairing, script=hits, **_numbers(None, seed))
     if write_script is not None:
-        try:
-            write_script.write_text(script_text(story.draws, story.lines[0]), encoding="utf-8")
-        except OSError as problem:
-            raise ScenarioError(f"cannot be written: {problem.strerror}", source=str(write_script)) from None
+        scripts.write_script(write_script, story.draws, story.lines[0])
     if as_json:
         _say_json(story.to_dict())
     else:
@@ -784,3 +781,7 @@ def main() -> NoReturn:
     except SystemExit as end:
         code = end.code
     sys.exit(_close_output(code))
+
+
+if __name__ == "__main__":
+    main()

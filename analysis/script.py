@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["parse_script", "read_script", "script_text"]
+__all__ = ["parse_script", "read_script", "script_text", "write_script"]
 
-_MAX_BYTES: Final = 2**22
+_MAX_BYTES: Final = 2**18
 _MOST_HITS: Final = 10**6
+_MARK: Final = b"# Hits of each draw point in order: change them and play the battle again."
 
 
 def parse_script(text: str, *, field: str = "script", source: str = "") -> list[int]:
@@ -76,7 +77,7 @@ def read_script(path: Path) -> list[int]:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise ScenarioError(f"cannot be read: {reason}", source=source) from None
     if len(raw) > _MAX_BYTES:
-        raise ScenarioError(f"is larger than {_MAX_BYTES // 2**20} MiB", source=source)
+        raise ScenarioError(f"is larger than {_MAX_BYTES // 2**10} KiB", source=source)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -85,6 +86,33 @@ def read_script(path: Path) -> list[int]:
     if not hits:
         raise ScenarioError("holds no hits; one whole number for each draw point is needed", source=source)
     return hits
+
+
+def write_script(path: Path, draws: Sequence[dict[str, Any]], title: str) -> None:
+    """Write the script of a battle; a file that is not such a script is never replaced.
+
+    Parameters
+    ----------
+    path : Path
+    draws, title
+        As in `script_text`.
+
+    Raises
+    ------
+    ScenarioError
+        When the battle throws no dice, or the file cannot be written or is something else.
+    """
+    source = str(path)
+    if not draws:
+        raise ScenarioError("the battle throws no dice, so it has no script", source=source)
+    try:
+        if path.exists():
+            with path.open("rb") as file:
+                if file.read(len(_MARK)) != _MARK:
+                    raise ScenarioError("exists and is no script; choose another name", source=source)
+        path.write_text(script_text(draws, title), encoding="utf-8")
+    except OSError as problem:
+        raise ScenarioError(f"cannot be written: {problem.strerror}", source=source) from None
 
 
 def script_text(draws: Sequence[dict[str, Any]], title: str) -> str:
@@ -101,7 +129,7 @@ def script_text(draws: Sequence[dict[str, Any]], title: str) -> str:
     -------
     str
     """
-    lines = [f"# {title}", "# Hits of each draw point in order; change them and play the battle again."]
+    lines = [_MARK.decode(), f"# {title}"]
     for draw in draws:
         numerator, denominator = draw["odds"]
         dice = f"{draw['dice']} {'die' if draw['dice'] == 1 else 'dice'} at {numerator} in {denominator}"

@@ -611,10 +611,8 @@ def _launch_solver(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     solver = encoded.ruleset.solve
     assert solver is not None  # noqa: S101 - checked by the caller
-    if threads == 1 or len(encoded) == 1 or _launched.pid not in {0, os.getpid()}:
-        return solver(encoded.arrays, encoded.scenarios, parallel=False)
-    with _threads(threads):
-        return solver(encoded.arrays, encoded.scenarios, parallel=True)
+    wanted = _whole(threads, "threads", 1, 4_096) if threads is not None else os.cpu_count() or 1
+    return solver(encoded.arrays, encoded.scenarios, threads=wanted)
 
 
 def replay(

@@ -98,7 +98,7 @@ class Ruleset:
         ``count_states(scenario) -> int``: most states that the exact solver would hold; 0 where it does not
         reach, -1 where it finds out on the way.
     solve : callable or None
-        ``solve(arrays, scenarios, parallel) -> (float64 tallies, states, status)``: the exact solver.
+        ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable

@@ -10,7 +10,7 @@ from simcore.model import shown
 
 __all__ = ["format_units", "parse_units", "unit_name"]
 
-_ENTRY = re.compile(r"^(?:(?P<count>[+-]?\d+)\s*[x×*]?\s*)?(?P<name>[^\W\d][\w \-]*)$")
+_ENTRY = re.compile(r"^(?:(?P<count>[+-]?[0-9]+)\s*[x×*]?\s*)?(?P<name>[^\W\d][\w \-]*)$")
 _DIGITS = 9
 
 

@@ -174,14 +174,145 @@ def test_odds_accepts_text_tables_and_whole_sides() -> None:
 
 
 def test_odds_refuses_what_it_does_not_have() -> None:
-    with pytest.raises(ScenarioError, match="exact solver"):
-        simcore.odds("1 tank", "1 infantry", method="exact")
+    with pytest.raises(ScenarioError, match="more than the 4,194,304 that fit") as caught:
+        simcore.odds("2000 infantry, 2000 tank", "2000 infantry, 2000 tank", method="exact")
+    assert caught.value.field == "method"
+    with pytest.raises(ScenarioError, match='did you mean "exact"'):
+        simcore.odds("1 tank", "1 infantry", method="exakt")
     with pytest.raises(ScenarioError, match='did you mean "simulate"'):
         simcore.odds("1 tank", "1 infantry", method="simulat")
     with pytest.raises(ScenarioError, match="not both"):
         simcore.odds("1 tank", scenario=DUEL)
     with pytest.raises(UnknownRulesetError, match="general_combat"):
         simcore.odds("1 tank", "1 infantry", ruleset="general_combatt")
+
+
+def test_solve_returns_the_expectations_of_one_battle() -> None:
+    encoded = simcore.encode([DUEL, {"attacker": {"units": "1 infantry"}, "defender": {"units": "1 infantry"}}])
+    solution = simcore.solve(encoded)
+    assert isinstance(solution, simcore.Solution)
+    assert repr(solution) == "Solution(general_combat, 2 scenarios)"
+    assert solution.tally.dtype == np.float64
+    assert solution.tally.shape == (2, len(encoded.ruleset.accumulators))
+    assert solution.column("outcome.attacker_wins") == pytest.approx([0.5, 0.25], abs=1e-15)
+    assert solution.column("battles") == pytest.approx([1.0, 1.0], abs=1e-15)
+    assert solution.column("cycles.sum") == pytest.approx([1.5, 2.25], abs=1e-14)
+    assert solution.states.tolist() == [4, 4]
+    assert np.abs(solution.dropped).max() < 1e-15
+
+
+def test_solve_names_what_it_has_when_asked_for_something_else() -> None:
+    solution = simcore.solve(simcore.encode([DUEL]))
+    with pytest.raises(KeyError, match=r'no accumulator .*swing\.sun.*did you mean "swing\.sum"'):
+        solution.column("swing.sun")
+
+
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_solve_gives_the_same_bits_with_any_number_of_threads(threads: int | None) -> None:
+    encoded = simcore.encode([DUEL, {"attacker": {"units": "9 infantry"}, "defender": {"units": "3 tank"}}, DUEL])
+    solution = simcore.solve(encoded, threads=threads)
+    assert np.array_equal(solution.tally, simcore.solve(encoded, threads=1).tally)
+    assert np.array_equal(solution.tally[0], simcore.solve(simcore.encode([DUEL])).tally[0])
+
+
+@pytest.mark.parametrize("threads", [0, "two", 1.5])
+def test_solve_refuses_impossible_threads(threads: Any) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        simcore.solve(simcore.encode([DUEL, DUEL]), threads=threads)
+    assert caught.value.field == "threads"
+
+
+def test_a_battle_that_was_not_solved_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = simcore.encode([DUEL])
+
+    def lost(*_: Any, **__: Any) -> Any:
+        n = len(encoded.ruleset.accumulators)
+        return np.zeros((1, n)), np.zeros(1, dtype=np.int64), np.array([255], np.uint8)
+
+    monkeypatch.setattr(api, "_launch_solver", lost)
+    with pytest.raises(KernelStatusError, match="UNSET: 1 tank v 1 infantry was not solved"):
+        simcore.solve(encoded)
+
+
+def test_exact_odds() -> None:
+    result = simcore.odds("1 tank", "1 infantry", method="exact")
+    made = result.to_dict()
+    assert (made["method"], made["battles"], made["seed"], made["pairing"]) == ("exact", None, None, None)
+    assert "intervals" not in made
+    assert result.intervals == {}
+    assert abs(made["dropped"]) < 1e-15
+    assert json.loads(json.dumps(made)) == made
+    assert result.outcomes["attacker_wins"] == pytest.approx(0.5, abs=1e-15)
+    # A cycle leaves both with 1/2 x 2/3 = 1/3.
+    assert result.cycles == {"mean": pytest.approx(1.5), "sd": pytest.approx(math.sqrt(0.75))}
+    assert result.swing["mean"] == pytest.approx(3 * 0.75 - 5 * 0.5)
+    assert made["attacker"]["mean_survivors"] == {"tank": pytest.approx(0.5)}
+    assert made["defender"]["mean_cost_lost"] == pytest.approx(3 * 0.75)
+    assert made["defender"]["sd_cost_lost"] == pytest.approx(3 * math.sqrt(0.75 * 0.25))
+    sampled = simcore.odds("1 tank", "1 infantry", battles=100).to_dict()
+    assert made.keys() - {"dropped"} == sampled.keys() - {"intervals"}
+    assert made == simcore.odds(scenario=DUEL, method="exact").to_dict()
+    assert pickle.loads(pickle.dumps(result)) == copy.deepcopy(result) == result  # noqa: S301 - made here
+
+
+def test_exact_odds_of_what_cannot_vary() -> None:
+    made = simcore.odds("3 infantry", "", method="exact").to_dict()
+    assert made["outcomes"]["attacker_wins"] == 1.0
+    assert made["cycles"] == {"mean": 0.0, "sd": 0.0}
+    assert made["swing"] == {"mean": 0.0, "sd": 0.0}
+    # Low luck: a sure hit each in the first cycle.
+    sure = simcore.odds("6 infantry", "1 infantry", method="exact", low_luck="combat", cycle_limit=1).to_dict()
+    assert sure["defender"]["sd_cost_lost"] == 0.0
+
+
+def test_exact_odds_need_neither_battles_nor_seed() -> None:
+    one = simcore.odds("2 tank", "2 infantry", method="exact")
+    assert one == simcore.odds("2 tank", "2 infantry", method="exact", battles=7, seed=99, pairing="common")
+
+
+def test_exact_odds_are_shown_without_intervals() -> None:
+    result = simcore.odds("1 tank", "1 infantry", method="exact")
+    text = str(result)
+    assert text.splitlines()[:2] == ["1 tank v 1 infantry", "(general_combat, spring1942, exact)"]
+    assert "50.000000%" in text
+    assert "95 %" not in text
+    assert "stand off" not in text
+    page = result._repr_html_()
+    assert "<td>50.000000%</td>" in page
+    assert "95 %" not in page
+    frame = result.to_frame()
+    assert list(frame.columns) == ["share", "low", "high"]
+    assert (frame["low"] == frame["share"]).all()
+    assert (frame["high"] == frame["share"]).all()
+    assert frame.loc["attacker_wins", "share"] == result.outcomes["attacker_wins"]
+
+
+@pytest.mark.parametrize(
+    ("attacker", "defender", "options"),
+    [
+        ("2 submarine, 1 battleship", "2 destroyer", {"terrain": "sea"}),
+        (
+            {"units": "2 infantry, 1 tank", "landed": "all", "bombard": "1 battleship"},
+            "2 infantry",
+            {"terrain": "amphibious"},
+        ),
+        ("3 infantry, 1 fighter", "2 infantry, 1 aa_gun", {"low_luck": "both"}),
+    ],
+)
+def test_exact_odds_are_what_many_battles_come_to(attacker: Any, defender: Any, options: dict[str, Any]) -> None:
+    exact = simcore.odds(attacker, defender, method="exact", **options)
+    sampled = simcore.odds(attacker, defender, battles=100_000, **options)
+    assert sum(exact.outcomes.values()) == pytest.approx(1, abs=1e-12)
+    for name, p in exact.outcomes.items():
+        assert sampled.outcomes[name] == pytest.approx(p, abs=4.5 * math.sqrt(p * (1 - p) / 100_000) + 1e-4)
+    assert sampled.swing["sd"] == pytest.approx(exact.swing["sd"], rel=0.02)
+    assert sampled.cycles["sd"] == pytest.approx(exact.cycles["sd"], rel=0.05)
+    one, other = exact.to_dict(), sampled.to_dict()
+    assert one.keys() - {"dropped"} == other.keys() - {"intervals"}
+    for side in ("attacker", "defender"):
+        assert one[side].keys() == other[side].keys()
+    assert str(exact)
+    assert exact._repr_html_()
 
 
 def test_result_figures_from_a_hand_made_tally() -> None:

@@ -25,7 +25,7 @@ __all__ = ["MAX_DICE", "MAX_SIDES", "MIN_SIDES", "DiceTable", "build_dice_table"
 
 MIN_SIDES = 2
 MAX_SIDES = 20
-MAX_DICE = 4_000
+MAX_DICE = 6_000
 """Largest pool: 2,000 units of a type, two dice each."""
 
 _WORD = 1 << 64

@@ -15,6 +15,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 import numpy as np
@@ -60,6 +61,9 @@ _PAIR: Final = 2
 _DEEPEST: Final = 50
 # A grid key among these changes which units there are, or their prices.
 _EDITION_FIELDS: Final = ("edition", "switches", "edition_changes", "terrain")
+# Fields that fit some mixes and not others.
+_ABOUT_UNITS: Final = ("units", "damaged", "cargo", "landed", "bombard")
+_MOST_PROBES: Final = 1_000
 # What must not stand in the table or the grid, and where it belongs.
 _ELSEWHERE: Final = {
     "ruleset": "sweep.ruleset",
@@ -356,9 +360,13 @@ def _find_field(model: type[Any], name: str, field: str, path: str, source: str)
         known = ", ".join(sorted(fields))
         raise ScenarioError(f"unknown field{suggestion(name, fields)}; allowed: {known}", field=field, source=source)
     kind = fields[name].annotation
-    # A table may be left out altogether: then its type is the model or nothing.
-    models = [entry for entry in (kind, *get_args(kind)) if hasattr(entry, "model_fields")]
-    return kind, models[0] if models and get_origin(kind) is not dict else None
+    if hasattr(kind, "model_fields"):
+        return kind, kind
+    # A table that may be left out is the model or nothing; one that may be text instead has no fixed inside.
+    inside = get_args(kind)
+    optional = [entry for entry in inside if hasattr(entry, "model_fields")]
+    is_table = len(optional) == 1 and set(inside) == {optional[0], NoneType}
+    return kind, optional[0] if is_table else None
 
 
 @dataclass(frozen=True)
@@ -590,25 +598,25 @@ class _Planner:
         for values in itertools.product(*self.grid.values()):
             probe = self.editions[self._edition_key(values)].probe
             frame = _frame(self.sweep, dict(zip(self.grid, values, strict=True)))
-            attacker: Mapping[str, int] = {probe: _PROBE_COUNT}
-            defender: Mapping[str, int] = {probe: 1}
-            if self.ruleset.plain(frame) != frame:
-                # Not every unit fits such battles, but some mix has to.
-                attacker, defender = self._some_mix("attacker"), self._some_mix("defender")
-            try:
-                load_scenario(_with_units(frame, attacker, defender))
-            except ScenarioError as problem:
-                first = first or self._placed(problem)
-            else:
-                return
-        if first is not None:
+            for attacker, defender in self._armies(probe):
+                try:
+                    load_scenario(_with_units(frame, attacker, defender))
+                except ScenarioError as problem:
+                    # What an invented unit cannot do says less than what the first mix cannot.
+                    invented = first is None or first.field.rpartition(".")[2] in _ABOUT_UNITS
+                    first = self._placed(problem) if invented else first
+                else:
+                    return
+        has_budget = any(self.budget_units.values())
+        if first is not None and not (has_budget and first.field.rpartition(".")[2] in _ABOUT_UNITS):
             raise first
 
-    def _some_mix(self, side: str) -> Mapping[str, int]:
-        """Return a mix of a side: one that is written down, or a unit of its budget."""
-        if self.listed[side]:
-            return self.listed[side][0].counts
-        return dict.fromkeys(self.budget_units[side][:1], 1)
+    def _armies(self, probe: str) -> Iterator[tuple[Mapping[str, int], Mapping[str, int]]]:
+        """Yield forces that the options may fit: one invented unit a side, then the mixes that are written down."""
+        invented = ({probe: _PROBE_COUNT}, {probe: 1})
+        yield invented
+        sides = [[mix.counts for mix in self.listed[side]] or [invented[i]] for i, side in enumerate(_SIDES)]
+        yield from itertools.islice(itertools.product(*sides), _MOST_PROBES)
 
     def _placed(self, problem: ScenarioError) -> ScenarioError:
         """Return a problem of a scenario at the place of the sweep file that brought it in."""

@@ -273,6 +273,7 @@ class Tables:
     def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
         self.failed = 0
         self._casualties: dict[tuple[int, int, str], bool] = {}
+        self._mix_costs: dict[tuple[int, int, int], int] = {}
         self._plan = plan
         self._ruleset = plan.ruleset
         self._layout = _Layout(plan.ruleset)
@@ -386,7 +387,8 @@ class Tables:
         point, i, j = self._plan.locate(matchup)
         attacker, defender = point.attackers[i], point.defenders[j]
         figures = [int(value) for value in tally]
-        self._add_matchup(matchup, point, (attacker, defender), figures, error)
+        costs = self._costs(matchup, point, i, j, error)
+        self._add_matchup(matchup, point, (attacker, defender), costs, figures, error)
         sums = self._sums_of(point)
         if error:
             self.failed += 1
@@ -405,14 +407,20 @@ class Tables:
             )
 
     def _add_matchup(
-        self, matchup: int, point: GridPoint, mixes: tuple[Mix, Mix], figures: Sequence[int], error: str
+        self,
+        matchup: int,
+        point: GridPoint,
+        mixes: tuple[Mix, Mix],
+        costs: tuple[int | None, int | None],
+        figures: Sequence[int],
+        error: str,
     ) -> None:
         layout = self._layout
         row: list[Any] = [matchup, mixes[0].name, mixes[1].name, mixes[0].units, mixes[1].units]
         row += [mixes[0].weight, mixes[1].weight, *self._grid_values(point)]
         row += [self._ruleset.id, point.edition, METHOD_SHOWN]
         n = figures[layout.battles] if figures and not error else 0
-        row += [None if error else n, self._seed, mixes[0].cost, mixes[1].cost]
+        row += [None if error else n, self._seed, *costs]
         if error:
             row += [None] * (2 * len(layout.outcomes) + 2 * len(layout.moments) + len(layout.means))
         else:
@@ -423,6 +431,18 @@ class Tables:
             row += [figures[k] / n for _, k in layout.means]
         row += ["failed" if error else "ok", error]
         self._matchups.add(row)
+
+    def _costs(self, matchup: int, point: GridPoint, i: int, j: int, error: str) -> tuple[int | None, int | None]:
+        """Return the costs of both sides: those of the mixes, and of what the scenario adds to them."""
+        if error or not self._ruleset.kind:
+            return point.attackers[i].cost, point.defenders[j].cost
+        found: list[int | None] = []
+        for side, place in enumerate((i, j)):
+            key = (point.first, side, place)
+            if key not in self._mix_costs:
+                self._mix_costs[key] = load_scenario(self._plan.scenario(matchup)).cost(side)
+            found.append(self._mix_costs[key])
+        return found[0], found[1]
 
     def _is_casualty(self, matchup: int, point: GridPoint, side: int, unit: str) -> bool:
         """Whether a unit can be lost at a grid point: only such units are counted as survivors."""
@@ -460,6 +480,7 @@ class Tables:
     def _write_mixes(self, done: _PointSums) -> None:
         values = self._grid_values(done.point)
         for side, mixes in enumerate((done.point.attackers, done.point.defenders)):
-            for mix, sums in zip(mixes, done.sums[side], strict=True):
-                start = [_SIDES[side], mix.name, mix.units, mix.cost, mix.weight, *values]
+            for place, (mix, sums) in enumerate(zip(mixes, done.sums[side], strict=True)):
+                cost = self._mix_costs.get((done.point.first, side, place), mix.cost)
+                start = [_SIDES[side], mix.name, mix.units, cost, mix.weight, *values]
                 self._mixes.add(start + sums.row(self._plan.battles))

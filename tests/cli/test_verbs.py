@@ -74,6 +74,28 @@ class TestOdds:
             assert 0 < found[side]["mean_cost_lost"] <= cost
             assert set(found[side]["mean_survivors"]) <= {"infantry", "tank"}
 
+    def test_exact(self, cli: Cli, scenario: Path) -> None:
+        words = ("odds", "10 infantry, 5 tank", "10 infantry", "--method", "exact")
+        found = cli(*words, "--json").json
+        assert (found["method"], found["battles"], found["seed"]) == ("exact", None, None)
+        assert "intervals" not in found
+        assert sum(found["outcomes"].values()) == pytest.approx(1, abs=1e-12)
+        assert abs(found["dropped"]) < 1e-13
+        assert found == simcore.odds("10 infantry, 5 tank", "10 infantry", method="exact").to_dict()
+        assert found == cli("odds", scenario, "--method", "exact", "--json").json
+        sampled = cli("odds", scenario, "--battles", 20_000, "--json").json
+        for name, (low, high) in sampled["intervals"].items():
+            assert low - 0.01 <= found["outcomes"][name] <= high + 0.01
+        answer = cli(*words)
+        assert answer.code == 0
+        assert "exact)" in answer.out
+        assert "95 %" not in answer.out
+
+    def test_exact_battles_that_are_too_large(self, cli: Cli) -> None:
+        answer = cli("odds", "2000 infantry, 2000 tank", "2000 infantry, 2000 tank", "--method", "exact")
+        assert "method" in answer.problem
+        assert "4,194,304" in answer.problem
+
     def test_a_file_and_texts_give_the_same(self, cli: Cli, scenario: Path) -> None:
         from_file = cli("odds", scenario, "--battles", 500, "--json").json
         from_text = cli("odds", "10 inf + 5 arm", "10 inf", "--battles", 500, "--json").json

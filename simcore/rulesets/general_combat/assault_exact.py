@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from simcore.enums import Side, Status
+from simcore.enums import Side
 from simcore.rulesets.general_combat.encoding import (
     ACCUMULATORS,
     ASSAULT_ACCUMULATORS,
@@ -18,7 +18,6 @@ from simcore.rulesets.general_combat.encoding import (
     Accumulator,
     AssaultAccumulator,
     Outcome,
-    encode,
 )
 from simcore.rulesets.general_combat.steps import conclude_without_landing, lands
 
@@ -118,7 +117,7 @@ def solve_assault(
     scenario: GeneralCombatScenario,
     sea_tally: _Floats,
     ends: Ends,
-    solve_land: Callable[[Any, list[GeneralCombatScenario]], tuple[_Floats, Any, npt.NDArray[np.uint8]]],
+    solve_landings: Callable[[list[GeneralCombatScenario]], _Floats | None],
 ) -> _Floats | None:
     """Return the expected accumulators of one assault, None if a landing has too many states.
 
@@ -131,8 +130,8 @@ def solve_assault(
         Expected accumulators of the sea battle.
     ends : Ends
         How it may end.
-    solve_land : callable
-        ``solve_land(arrays, scenarios) -> (tally, states, status)``.
+    solve_landings : callable
+        Returns the expected accumulators of battles on land, None where they have too many states.
 
     Returns
     -------
@@ -156,8 +155,8 @@ def solve_assault(
         else:
             parts.append(_without_landing(scenario, outcome))
     if todo:
-        tally, _, status = solve_land(encode(todo), todo)
-        if (status != Status.OK).any():
+        tally = solve_landings(todo)
+        if tally is None:
             return None
         rows = iter(tally)
         parts = [next(rows) if fights else part for part, fights in zip(parts, fought, strict=True)]

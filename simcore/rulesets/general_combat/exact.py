@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.enums import Side, Status
-from simcore.rulesets.general_combat.encoding import ACCUMULATORS, AIRCRAFT, ASSAULT_ACCUMULATORS, RowField
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, AIRCRAFT, ASSAULT_ACCUMULATORS, RowField, encode
 from simcore.schema import MAX_STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from simcore.rulesets.general_combat.encoding import Assaults, Battles
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["count_states", "solve_assaults", "solve_battles", "solve_raids"]
 
+_Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]
+"""Expected accumulators, states reached and status of some matchups."""
+_AT_A_TIME = 16
 _SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
 """States of a side and pairs of states for which there is room, one attempt after the other."""
 
@@ -59,9 +63,31 @@ def count_states(scenario: GeneralCombatScenario) -> int:
     return _attacker_states(scenario) * defenders
 
 
-def solve_battles(
-    arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *, parallel: bool
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+def _in_threads(
+    run: Callable[[npt.NDArray[np.int64], _Found], None], rows: npt.NDArray[np.int64], columns: int, threads: int
+) -> _Found:
+    """Solve matchups in threads, a few at a time: the kernels do without the interpreter's lock."""
+    found = (
+        np.zeros((len(rows), columns)),
+        np.zeros(len(rows), dtype=np.int64),
+        np.full(len(rows), Status.UNSET, dtype=np.uint8),
+    )
+
+    def solve(low: int) -> None:
+        part = slice(low, low + _AT_A_TIME)
+        run(rows[part], (found[0][part], found[1][part], found[2][part]))
+
+    starts = range(0, len(rows), _AT_A_TIME)
+    if threads == 1 or len(starts) <= 1:
+        for low in starts:
+            solve(low)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(solve, starts))
+    return found
+
+
+def solve_battles(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *, threads: int) -> _Found:
     """Solve battles on land, landings and sea battles.
 
     Parameters
@@ -70,7 +96,7 @@ def solve_battles(
         M rows.
     scenarios : sequence of GeneralCombatScenario
         The same, small enough by `count_states`.
-    parallel : bool
+    threads : int
 
     Returns
     -------
@@ -81,65 +107,53 @@ def solve_battles(
     status : uint8 (M,)
     """
     m = len(scenarios)
-    tally = np.zeros((m, len(ACCUMULATORS)))
-    status = np.full(m, Status.UNSET, dtype=np.uint8)
-    states = np.zeros(m, dtype=np.int64)
+    found = np.zeros((m, len(ACCUMULATORS))), np.zeros(m, dtype=np.int64), np.full(m, Status.UNSET, dtype=np.uint8)
     at_sea = arrays.rules[:, RowField.SEA] != 0
-    _solve_land(arrays, scenarios, np.flatnonzero(~at_sea), tally, states, status, parallel=parallel)
-    _solve_sea(arrays, np.flatnonzero(at_sea), tally, states, status, parallel=parallel)
-    return tally, states, status
+    for rows, part in (
+        _solve_land(arrays, scenarios, np.flatnonzero(~at_sea), threads),
+        *_solve_sea(arrays, np.flatnonzero(at_sea), threads),
+    ):
+        found[0][rows], found[1][rows], found[2][rows] = part
+    return found
 
 
 def _solve_land(
-    arrays: Battles,
-    scenarios: Sequence[GeneralCombatScenario],
-    rows: npt.NDArray[np.int64],
-    tally: npt.NDArray[np.float64],
-    states: npt.NDArray[np.int64],
-    status: npt.NDArray[np.uint8],
-    *,
-    parallel: bool,
-) -> None:
-    if not len(rows):
-        return
+    arrays: Battles, scenarios: Sequence[GeneralCombatScenario], rows: npt.NDArray[np.int64], threads: int
+) -> tuple[npt.NDArray[np.int64], _Found]:
     from simcore.rulesets.general_combat import solver  # noqa: PLC0415 - compiles kernels
 
-    capacity = np.array([_attacker_states(scenarios[row]) + 1 for row in rows], dtype=np.int64)
-    run: Any = solver.solve_parallel if parallel else solver.solve_serial
-    part = np.zeros((len(rows), tally.shape[1])), np.full(len(rows), Status.UNSET, np.uint8), np.zeros_like(rows)
-    run(rows, arrays, capacity, *part)
-    tally[rows], status[rows], states[rows] = part
+    solve: Any = solver.solve_all
+
+    def run(some: npt.NDArray[np.int64], found: _Found) -> None:
+        capacity = np.array([_attacker_states(scenarios[row]) + 1 for row in some], dtype=np.int64)
+        solve(some, arrays, capacity, found[0], found[2], found[1])
+
+    return rows, _in_threads(run, rows, len(ACCUMULATORS), threads)
 
 
 def _solve_sea(
-    arrays: Battles,
-    rows: npt.NDArray[np.int64],
-    tally: npt.NDArray[np.float64],
-    states: npt.NDArray[np.int64],
-    status: npt.NDArray[np.uint8],
-    *,
-    parallel: bool,
-) -> None:
+    arrays: Battles, rows: npt.NDArray[np.int64], threads: int
+) -> Iterator[tuple[npt.NDArray[np.int64], _Found]]:
     """Solve sea battles in ever larger tables: most need a small one."""
-    if not len(rows):
-        return
     from simcore.rulesets.general_combat import sea_solver  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.assault_exact import new_ends  # noqa: PLC0415 - the same
 
-    run: Any = sea_solver.solve_sea_parallel if parallel else sea_solver.solve_sea_serial
+    solve: Any = sea_solver.solve_all_at_sea
     for capacity in _SEA_CAPACITIES:
-        part = np.zeros((len(rows), tally.shape[1])), np.full(len(rows), Status.UNSET, np.uint8), np.zeros_like(rows)
-        run(rows, arrays, np.array(capacity, dtype=np.int64), *part, None)
-        tally[rows], status[rows], states[rows] = part
-        rows = rows[part[1] == Status.CAPACITY]
         if not len(rows):
             return
 
+        def run(some: npt.NDArray[np.int64], found: _Found, room: tuple[int, int] = capacity) -> None:
+            solve(some, arrays, np.array(room, dtype=np.int64), found[0], found[2], found[1], new_ends(0))
 
-def solve_raids(
-    raids: Raids, scenarios: Sequence[GeneralCombatScenario], *, parallel: bool
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+        part = _in_threads(run, rows, len(ACCUMULATORS), threads)
+        yield rows, part
+        rows = rows[part[2] == Status.CAPACITY]
+
+
+def solve_raids(raids: Raids, scenarios: Sequence[GeneralCombatScenario], *, threads: int) -> _Found:
     """Solve raids; parameters and returns as of `solve_battles`. They are too short to be worth threads."""
-    del parallel
+    del threads
     from simcore.rulesets.general_combat.raid_exact import solve_raid  # noqa: PLC0415 - compiles kernels
 
     tally = np.array([solve_raid(raids, row) for row in range(len(scenarios))])
@@ -147,33 +161,32 @@ def solve_raids(
     return tally, states, np.full(len(scenarios), Status.OK, dtype=np.uint8)
 
 
-def solve_assaults(
-    assaults: Assaults, scenarios: Sequence[GeneralCombatScenario], *, parallel: bool
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+def solve_assaults(assaults: Assaults, scenarios: Sequence[GeneralCombatScenario], *, threads: int) -> _Found:
     """Solve assaults with a sea battle; parameters and returns as of `solve_battles`."""
     from simcore.rulesets.general_combat import sea_solver  # noqa: PLC0415 - compiles kernels
     from simcore.rulesets.general_combat.assault_exact import new_ends, solve_assault  # noqa: PLC0415 - the same
 
-    m = len(scenarios)
-    tally = np.zeros((m, len(ASSAULT_ACCUMULATORS)))
-    states = np.zeros(m, dtype=np.int64)
-    status = np.full(m, Status.CAPACITY, dtype=np.uint8)
-    run: Any = sea_solver.solve_sea_serial
+    solve: Any = sea_solver.solve_all_at_sea
 
-    def solve_land(arrays: Battles, landings: list[GeneralCombatScenario]) -> Any:
+    def solve_landings(landings: list[GeneralCombatScenario]) -> npt.NDArray[np.float64] | None:
         if any(count_states(landing) > MAX_STATES for landing in landings):
-            return None, None, np.full(len(landings), Status.CAPACITY, dtype=np.uint8)
-        return solve_battles(arrays, landings, parallel=parallel)
+            return None
+        tally, _, status = solve_battles(encode(landings), landings, threads=1)
+        return tally if (status == Status.OK).all() else None
 
-    for row, scenario in enumerate(scenarios):
-        for capacity in _SEA_CAPACITIES:
-            ends = new_ends(capacity[1])
-            part = np.zeros((1, len(ACCUMULATORS))), np.full(1, Status.UNSET, np.uint8), np.zeros(1, np.int64)
-            run(np.array([row]), assaults.sea, np.array(capacity, dtype=np.int64), *part, ends)
-            if part[1][0] != Status.CAPACITY:
-                found = solve_assault(assaults, row, scenario, part[0][0], ends, solve_land)
-                if found is not None:
-                    tally[row], status[row] = found, Status.OK
-                states[row] = part[2][0]
+    def run(some: npt.NDArray[np.int64], found: _Found) -> None:
+        for i, row in enumerate(some.tolist()):
+            found[2][i] = Status.CAPACITY
+            for capacity in _SEA_CAPACITIES:
+                ends = new_ends(capacity[1])
+                tally, status = np.zeros((1, len(ACCUMULATORS))), np.full(1, Status.UNSET, dtype=np.uint8)
+                room = np.array(capacity, dtype=np.int64)
+                solve(np.array([row]), assaults.sea, room, tally, status, found[1][i : i + 1], ends)
+                if status[0] == Status.CAPACITY:
+                    continue
+                whole = solve_assault(assaults, row, scenarios[row], tally[0], ends, solve_landings)
+                if whole is not None:
+                    found[0][i], found[2][i] = whole, Status.OK
                 break
-    return tally, states, status
+
+    return _in_threads(run, np.arange(len(scenarios)), len(ASSAULT_ACCUMULATORS), threads)

@@ -189,8 +189,10 @@ def _count_sides(rules, plan, lanes, n):
         totals[_AIRCRAFT, i] = 0
     for g in range(plan.groups[1, 0], plan.groups[1, 1]):
         if plan.kind[g] != AA_GUN:
+            # Units that were bombarded keep a battle going only by the shot they still have.
+            firing = doomed if plan.armed[g] != 0 else alive
             for i in range(n):
-                totals[_STANDING, i] += doomed[g, i]
+                totals[_STANDING, i] += firing[g, i]
     for g in range(plan.board[0, 0], plan.board[0, 1]):
         if is_aircraft(plan.kind[g]):
             for i in range(n):

@@ -214,6 +214,8 @@ class Plan(NamedTuple):
         Lane row of a side's submerged submarines.
     elsewhere : int64 (T,)
         Lane rows of the attacker's units that have left an assault.
+    only_supported : int64 (1,)
+        1 when attacking tactical bombers have a value beside a fighter only.
     based : int64 (S,)
         Aircraft that a side's carriers have room for at the start of a sea battle (GC-4.7.8).
     """
@@ -233,6 +235,7 @@ class Plan(NamedTuple):
     powerless: npt.NDArray[np.int64]
     submerged: npt.NDArray[np.int64]
     elsewhere: npt.NDArray[np.int64]
+    only_supported: npt.NDArray[np.int64]
     based: npt.NDArray[np.int64]
 
 
@@ -394,6 +397,8 @@ def _plan_groups(battles, row, side, plan):
         for t in range(_N_TYPES):
             plan.first[side, t] = _NOTHING if plan.first[side, t] == _NOTHING else t
             plan.second[side, t] = _NOTHING
+    if side == 0 and battles.odds_plain[row, 0, _TAC] < 0 and battles.odds_supported[row, 0, _TAC] >= 0:
+        plan.only_supported[0] = 1
     if battles.rules[row, _SEA] != 0:
         counts = battles.counts[row, side]
         aircraft = np.int64(counts[_FIGHTER]) + np.int64(counts[_TAC])
@@ -466,6 +471,7 @@ def plan_matchup(battles, row):
         powerless=np.zeros(1, dtype=np.int64),
         submerged=np.full(2, _NOTHING, dtype=np.int64),
         elsewhere=np.full(_N_TYPES, _NOTHING, dtype=np.int64),
+        only_supported=np.zeros(1, dtype=np.int64),
         based=np.zeros(2, dtype=np.int64),
     )
     for side in range(2):

@@ -136,7 +136,8 @@ class GeneralCombatScenario(FrozenModel):
         elif self.raid != RaidTarget():
             raise ScenarioError('needs terrain = "raid" (6)', field="raid")
         if not self.own_counts(Side.ATTACKER) and not self.own_counts(Side.DEFENDER):
-            raise ScenarioError("both sides are empty; at least one unit is needed", field="attacker.units")
+            hint = '; a battle of ships alone has terrain = "sea"' if self.sea is not None else ""
+            raise ScenarioError(f"both sides are empty; at least one unit is needed{hint}", field="attacker.units")
         return self
 
     def _check_technologies(self, side: Side, field: str) -> None:
@@ -158,7 +159,10 @@ class GeneralCombatScenario(FrozenModel):
                     f'unit "{unit}" does not exist in edition "{self.edition}"; it has: {allowed}', field=field
                 )
             if (unit in SHIPS) != (self.terrain == "sea") and unit not in AIRCRAFT:
-                hint = "; ships of an assault stand in [sea.attacker] or in bombard" if unit in SHIPS else ""
+                hint = ""
+                if self.terrain == "amphibious" and unit in SHIPS:
+                    hint = f"; ships of an assault stand in [sea.{side.name.lower()}]"
+                    hint += " or in bombard" if side == Side.ATTACKER else ""
                 article = "an" if self.terrain == "amphibious" else "a"
                 kind = f"{article} {self.terrain}" + (" battle" if self.terrain in {"land", "sea"} else "")
                 kind = f"{article} amphibious assault" if self.terrain == "amphibious" else kind
@@ -209,6 +213,9 @@ class GeneralCombatScenario(FrozenModel):
             raise ScenarioError("has no meaning in a raid", field=field)
         if self.cycle_limit:
             raise ScenarioError("has no meaning in a raid", field="cycle_limit")
+        for name in ("original_owner", "original_capital_held_by", "capital", "treasury"):
+            if getattr(self.territory, name) != getattr(Territory(), name):
+                raise ScenarioError("has no meaning in a raid: it takes no territory", field=f"territory.{name}")
         if self.raid.cap == "edition" and switches.sbr_cap != "facility" and self.territory.value is None:
             raise ScenarioError(
                 'a raid needs the value of the territory, which caps the damage (6.2), or raid.cap = "none"',
@@ -331,9 +338,9 @@ class GeneralCombatScenario(FrozenModel):
     def _check_no_land(self) -> None:
         if self.attacker.keep_land:
             raise ScenarioError("there are no land units to keep in a sea battle", field="attacker.keep_land")
-        if self.territory.value or self.territory.treasury:
-            field = "territory.value" if self.territory.value else "territory.treasury"
-            raise ScenarioError("there is no territory to win in a sea battle (4.7.2)", field=field)
+        for name, value in self.territory.model_dump(exclude_defaults=True).items():
+            if value:
+                raise ScenarioError("there is no territory to win in a sea battle (4.7.2)", field=f"territory.{name}")
 
     def _check_damage(self, side: Side, field: str) -> None:
         counts = self.own_counts(side)
@@ -350,7 +357,8 @@ class GeneralCombatScenario(FrozenModel):
         transports = self.own_counts(side).get("transport", 0)
         if len(cargo) > transports:
             raise ScenarioError(
-                f"{len(cargo)} loads, but the side has {transports} transports (one entry per loaded transport)",
+                f"{len(cargo)} {'load' if len(cargo) == 1 else 'loads'}, but the side has {transports} "
+                f"{'transport' if transports == 1 else 'transports'} (one entry per loaded transport)",
                 field=f"{name}.cargo",
             )
         for i, load in enumerate(cargo):
@@ -358,7 +366,8 @@ class GeneralCombatScenario(FrozenModel):
             aboard = {unit for unit in load if unit in self.rules.units and unit in (*LAND_UNITS, "aa_gun")}
             if aboard != set(load) or not 1 <= total <= _LOAD or total - infantry > 1:
                 raise ScenarioError(
-                    f"a transport carries one land unit and one infantry, got {shown(format_units(load))}",
+                    "a transport carries one land unit and one infantry, "
+                    f"got {shown(format_units(load)) if total else 'nothing; leave empty transports out'}",
                     field=f"{name}.cargo[{i}]",
                 )
         if len(self.loss_groups(side)) > MAX_LOSS_GROUPS:

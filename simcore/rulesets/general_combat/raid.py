@@ -193,7 +193,8 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     rules[RaidField.BEST_OF_TWO] = best
     rules[RaidField.BONUS] = edition.switches.sbr_bonus
     rules[RaidField.ROOM] = -1 if scenario.raid_cap < 0 else max(0, scenario.raid_cap - scenario.raid.damaged)
-    dice = most * (2 if heavy and not best else 1)
+    extra = own.get("bomber", 0) if heavy and not best else 0
+    dice = own.get("tactical_bomber", 0) + own.get("bomber", 0) + extra
     rules[RaidField.FACE_ODDS] = odds.run([(1, face) for face in range(2, sides + 1)], dice)
     if best:
         rules[RaidField.HEAVY_ODDS] = odds.run([(2 * face - 1, face**2) for face in range(2, sides + 1)], most)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["RaidReplay", "replay_raid"]
 
 _EVENTS = 256
+_LOWEST_DRAWN = 2
+"""Dice that show no face down to this one show 1."""
 _TARGETS = {"complex": "industrial complex"}
 _HEADINGS = {
     DrawStep.AA_FIRE: "Antiaircraft fire at the bombers (6.1)",
@@ -119,8 +121,13 @@ class _RaidNarrator:
         count = f"{dice} {'die' if dice == 1 else 'dice'}"
         if step == DrawStep.DAMAGE:
             face = group % HEAVY_GROUP
-            what = f"dice showing {face}" + (", the larger of two" if group >= HEAVY_GROUP else "")
-            text = f"{count} left, {hits} show {face}"
+            heavy = group >= HEAVY_GROUP
+            what = f"dice showing {face}" + (", the larger of two" if heavy else "")
+            count = f"{dice} {'pair' if dice == 1 else 'pairs'} of dice, the larger counts" if heavy else count
+            text = f"{count}: {hits} {'shows' if hits == 1 else 'show'} {face}"
+            left = dice - hits
+            if face == _LOWEST_DRAWN and left:
+                text += f", {left} {'shows' if left == 1 else 'show'} 1"
         else:
             what = counted(max(dice, 2), UNITS[group]).split(" ", 1)[1] if group not in REMAINDER_GROUPS else "low luck"
             if step == DrawStep.AA_FIRE:
@@ -192,13 +199,15 @@ def replay_raid(
 def _closing_lines(scenario: GeneralCombatScenario, survivors: dict[str, dict[str, int]], damage: int) -> list[str]:
     bombers = survivors["attacker"].get("bomber", 0)
     bonus = scenario.rules.switches.sbr_bonus * bombers
-    extra = f", {bonus} of it for {counted(bombers, 'bomber')}" if bonus and damage else ""
+    lines = []
+    if bonus:
+        lines.append(f"Each bomber adds {scenario.rules.switches.sbr_bonus}: {bonus} (2.3 sbr_bonus)")
     cap = f"; at most {scenario.raid_cap} in all (6.2)" if scenario.raid_cap >= 0 else ""
     before = f", {scenario.raid.damaged} before" if scenario.raid.damaged else ""
+    owner = scenario.territory.owner
     if scenario.rules.switches.sbr_target == "income":
-        text = f"The owner loses {damage} of his income{extra}{before}{cap}"
+        lines.append(f"Lost income of {owner}: {damage}{before}{cap}")
     else:
-        text = f"Damage: {damage}{extra}{before}{cap}"
-    lines = [text]
+        lines.append(f"Damage: {damage}{before}{cap}")
     lines += [f"Left of the {side}: {listed(survivors[side]) or 'no aircraft'}" for side in ("attacker", "defender")]
     return lines

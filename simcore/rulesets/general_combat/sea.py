@@ -18,6 +18,7 @@ from simcore.rulesets.general_combat.steps import (
     damage_first,
     hull_losses,
     may_retreat,
+    paired_tactical_bombers,
     sweeps_transports,
     wants_retreat,
     wants_submerge,
@@ -67,6 +68,8 @@ _ARMED = 4
 
 _SUBMARINE = int(UnitType.SUBMARINE)
 _TRANSPORT = int(UnitType.TRANSPORT)
+_FIGHTER = int(UnitType.FIGHTER)
+_TAC = int(UnitType.TACTICAL_BOMBER)
 _DESTROYER = int(UnitType.DESTROYER)
 
 _OTHER = int(HitClass.OTHER)
@@ -137,6 +140,14 @@ def count_board(plan, alive, n, totals):
             if plan.kind[g] == _DESTROYER:
                 for i in range(n):
                     totals[base + _DESTROYERS, i] += alive[g, i]
+    if plan.only_supported[0] != 0:
+        # Tactical bombers without a value of their own are armed by fighters beside them (GC-4.3.3, GC-4.6.3).
+        bombers = plan.first[0, _TAC]
+        fighters = plan.first[0, _FIGHTER]
+        for i in range(n):
+            totals[SEA_TOTALS + _ARMED_AIRCRAFT, i] += paired_tactical_bombers(
+                alive[bombers, i], alive[fighters, i], np.int32(0)
+            )
 
 
 @kernel
@@ -296,7 +307,8 @@ def sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
             totals[d + _TRANSPORTS, i],
         ):
             if trace is not None:
-                emit(trace, _SWEEP, cycles[i], _STEP_5, 1, _TRANSPORT, totals[d + _TRANSPORTS, i], 0, 0, 0)
+                beside = 1 if totals[d + _SUBMARINES, i] > 0 else 0
+                emit(trace, _SWEEP, cycles[i], _STEP_5, 1, _TRANSPORT, totals[d + _TRANSPORTS, i], beside, 0, 0)
             for g in range(plan.groups[1, 0], plan.groups[1, 1]):
                 if plan.kind[g] == _TRANSPORT:
                     alive[g, i] = 0

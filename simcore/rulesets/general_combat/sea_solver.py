@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
-from simcore.core.jit import driver, kernel, prange
+from simcore.core.jit import kernel
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     MAX_LOSS_GROUPS,
@@ -54,7 +54,7 @@ from simcore.rulesets.general_combat.sea import (
 )
 from simcore.rulesets.general_combat.steps import aircraft_without_room, conclude_sea
 
-__all__ = ["Ends", "solve_sea", "solve_sea_parallel", "solve_sea_serial"]
+__all__ = ["Ends", "solve_all_at_sea", "solve_sea"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -671,8 +671,8 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
         Output: CAPACITY when there are more states than allowed.
     reached : int64 (N,)
         Output: number of pairs of states.
-    ends : Ends or None
-        Output, of a single battle: the pairs of states in which it ends.
+    ends : Ends
+        Output, of a single battle: the pairs of states in which it ends; without room where nobody asks.
     """
     row = rows[s]
     rules = battles.rules[row]
@@ -758,7 +758,7 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                 elif ending == _RETREAT:
                     outcome = np.int64(_RETREATS)
                 _book(plan, rules, own, enemy, left, right, outcome, chance, acc)
-                if ends is not None:
+                if len(ends.chance) > 0:
                     if not _note_end(own, enemy, left, right, outcome, chance, stamp, ends):
                         return
                 continue
@@ -800,14 +800,7 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
 
 
 @kernel
-def solve_sea_serial(rows, battles, capacity, tallies, status, reached, ends):
-    """Solve all matchups one after the other; arguments as of `solve_sea`."""
+def solve_all_at_sea(rows, battles, capacity, tallies, status, reached, ends):
+    """Solve all matchups one after the other; arguments as of `solve_sea`. Threads may do so at the same time."""
     for s in range(len(rows)):
-        solve_sea(s, rows, battles, capacity, tallies, status, reached, ends)
-
-
-@driver
-def solve_sea_parallel(rows, battles, capacity, tallies, status, reached, ends):
-    """Solve all matchups on all threads; arguments as of `solve_sea`."""
-    for s in prange(len(rows)):
         solve_sea(s, rows, battles, capacity, tallies, status, reached, ends)

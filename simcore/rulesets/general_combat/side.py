@@ -34,6 +34,8 @@ MAX_UNITS = 2_000
 MAX_CYCLES = 2**20 - 1
 MAX_DAMAGE = 1_000_000
 ALL_LAND = "all"
+_LONGEST_NAME = 100
+_MOST_OUTNUMBERED = 1_000
 DAMAGE = ":damage"
 """Ends the entries of an order of loss that stand for the first hit on a two-hit ship."""
 
@@ -117,12 +119,17 @@ class Outnumbered(FrozenModel):
 
 
 def _read_submerge(value: object) -> object:
-    if isinstance(value, str) and value not in _SUBMERGE_POLICIES:
-        raise ScenarioError(
-            f'must be "never", "always", "facing_aircraft" or {{ outnumbered = 1.5 }}, got {shown(value)}'
-            + suggestion(value, _SUBMERGE_POLICIES)
-        )
-    return value
+    if isinstance(value, Outnumbered) or (isinstance(value, str) and value in _SUBMERGE_POLICIES):
+        return value
+    ratio = value.get("outnumbered") if isinstance(value, dict) and set(value) == {"outnumbered"} else None
+    is_number = isinstance(ratio, int | float) and not isinstance(ratio, bool)
+    if is_number and 1 / _MOST_OUTNUMBERED <= ratio <= _MOST_OUTNUMBERED:  # type: ignore[operator]
+        return value
+    near = suggestion(value, _SUBMERGE_POLICIES) if isinstance(value, str) else ""
+    raise ScenarioError(
+        'must be "never", "always", "facing_aircraft" or { outnumbered = x } with x from 0.001 to 1,000, '
+        f"got {shown(value)}{near}"
+    )
 
 
 _SUBMERGE_POLICIES = ("never", "always", "facing_aircraft")
@@ -191,9 +198,7 @@ class Territory(FrozenModel):
     """What is fought over (GC-4.7)."""
 
     value: int | None = Field(default=None, ge=0, le=1_000, description="Income value, gained by a capture (GC-4.7.3)")
-    owner: str = Field(
-        default="defender", min_length=1, max_length=100, description="Name of the power that holds it, for the story"
-    )
+    owner: str = Field(default="defender", description="Name of the power that holds it, for the story")
     original_owner: Literal["defender", "attacker", "friend"] = Field(
         default="defender", description="Whose it was in the beginning, as the attacker sees it (GC-4.7.5)"
     )
@@ -202,6 +207,19 @@ class Territory(FrozenModel):
     )
     capital: bool = Field(default=False, description="Whether it is the capital of its original owner (GC-4.7.6)")
     treasury: int = Field(default=0, ge=0, le=1_000_000, description="Unspent money of the owner (GC-4.7.6)")
+
+    @field_validator("owner")
+    @classmethod
+    def _one_line(cls, owner: str) -> str:
+        if not 1 <= len(owner) <= _LONGEST_NAME or not owner.isprintable() or not owner.strip():
+            raise ScenarioError(f"must be one line of 1 to {_LONGEST_NAME} characters, got {shown(owner)}")
+        return owner
+
+    @model_validator(mode="after")
+    def _capital_of_a_friend(self) -> Territory:
+        if self.original_capital_held_by == "enemy" and self.original_owner != "friend":
+            raise ScenarioError('matters only with original_owner = "friend" (4.7.5)', field="original_capital_held_by")
+        return self
 
     @property
     def is_liberated(self) -> bool:
@@ -214,6 +232,16 @@ class Territory(FrozenModel):
         return self.treasury if self.capital and self.original_owner == "defender" else 0
 
 
+def _read_cap(value: object) -> object:
+    is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_DAMAGE
+    if is_number or (isinstance(value, str) and value in {"edition", "none"}):
+        return value
+    raise ScenarioError(f'must be "edition", "none" or a whole number from 0 to {MAX_DAMAGE:,}, got {shown(value)}')
+
+
+Cap = Annotated[Literal["edition", "none"] | int, BeforeValidator(_read_cap)]
+
+
 class RaidTarget(FrozenModel):
     """What a raid is flown against (GC-6)."""
 
@@ -224,6 +252,4 @@ class RaidTarget(FrozenModel):
     air_battle: bool | None = Field(
         default=None, description="Whether interceptors and escorts fight first; default: as the edition says"
     )
-    cap: Literal["edition", "none"] | Annotated[int, Field(ge=0, le=MAX_DAMAGE)] = Field(
-        default="edition", description="Most damage that the target can have"
-    )
+    cap: Cap = Field(default="edition", description="Most damage that the target can have")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
-from simcore.core.jit import driver, kernel, prange
+from simcore.core.jit import kernel
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     MAX_LOSS_GROUPS,
@@ -39,7 +39,7 @@ from simcore.rulesets.general_combat.steps import (
     wants_retreat,
 )
 
-__all__ = ["solve_land", "solve_parallel", "solve_serial"]
+__all__ = ["solve_all", "solve_land"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -361,9 +361,21 @@ def _list_defenders(rules, plan, odds, states, alive, doomed, dice, hits, scratc
 
 
 @kernel
-def _test_a(rules, own, enemy, a, d, firing, cycle, retreated):
+def _bombarded(plan, enemy, d, firing):
+    """Defenders of state `firing` that state `d` lacks, as far as they can still fire (GC-5.5)."""
+    base = plan.groups[1, 0]
+    total = np.int64(0)
+    for g in range(plan.groups[1, 0], plan.groups[1, 1]):
+        if plan.armed[g] != 0:
+            total += enemy.units[firing, g - base] - enemy.units[d, g - base]
+    return total
+
+
+@kernel
+def _test_a(rules, own, enemy, a, d, firing, bombarded, cycle, retreated):
     """Test condition A with the defenders of state `firing` able to fire; returns an outcome or `_GOES_ON`."""
-    if condition_a(np.int64(own.board[a]), np.int64(enemy.standing[firing]), own.most[a], enemy.most[firing]):
+    standing = np.int64(enemy.standing[d]) + bombarded
+    if condition_a(np.int64(own.board[a]), standing, own.most[a], enemy.most[firing]):
         guns = np.int64(enemy.guns[d]) if rules[_GUNS_ARE_UNITS] != 0 else np.int64(0)
         outcome = np.int64(
             conclude(cycle, np.int64(own.board[a]), np.int64(own.land[a]), np.int64(enemy.standing[d]), guns)
@@ -377,7 +389,7 @@ def _test_a(rules, own, enemy, a, d, firing, cycle, retreated):
 @kernel
 def _arrive(rules, plan, own, enemy, a, d, cycle):
     """Step 6 in a state after some cycle: returns the outcome or `_GOES_ON`, and the attacker's state (GC-4.6.1)."""
-    outcome = _test_a(rules, own, enemy, a, d, d, cycle, _elsewhere(plan, own, a))
+    outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle, _elsewhere(plan, own, a))
     if outcome != _GOES_ON:
         return outcome, a
     board = np.int64(own.board[a])
@@ -394,7 +406,7 @@ def _arrive(rules, plan, own, enemy, a, d, cycle):
                 if leaving_units(aircraft, overland, only) == board:
                     return np.int64(_RETREATS), a
                 a = np.int64(own.left[a])
-                outcome = _test_a(rules, own, enemy, a, d, d, cycle, _elsewhere(plan, own, a))
+                outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle, _elsewhere(plan, own, a))
                 if outcome != _GOES_ON:
                     return outcome, a
     if cycle == rules[_LIMIT]:
@@ -619,20 +631,21 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
         acc[_A_BOMBARD_HITS] += b * bombed[b]
     # Before cycle 1, and the first cycle itself, in which units hit by the bombardment may still fire.
     for i in range(n_starts):
-        a = starts[i]
+        origin = starts[i]
         for b in range(most_bombs + 1):
             chance = chances[i] * bombed[b]
             if chance == 0.0:
                 continue
-            d = min(np.int64(b), n_enemy - 1)
-            firing = np.int64(0) if rules[_RETURN_FIRE] != 0 else d
-            outcome = _test_a(rules, own, enemy, a, d, firing, 0, np.int64(0))
+            struck = min(np.int64(b), n_enemy - 1)
+            firing = np.int64(0) if rules[_RETURN_FIRE] != 0 else struck
+            hit = _bombarded(plan, enemy, struck, firing)
+            outcome = _test_a(rules, own, enemy, origin, struck, firing, hit, 0, np.int64(0))
             if outcome != _GOES_ON:
-                _book(rules, own, enemy, a, d, outcome, chance, ends_own, ends_enemy, acc)
+                _book(rules, own, enemy, origin, struck, outcome, chance, ends_own, ends_enemy, acc)
             else:
-                _spread(own, enemy, a, firing, d, chance, 0.0, own_tail, then, stamps)
-    cycle = 1
-    counted = max(1, rules[_AFTER], rules[_LIMIT])
+                _spread(own, enemy, origin, firing, struck, chance, 0.0, own_tail, then, stamps)
+    cycle = np.int64(1)
+    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT])
     going = 0.0
     while True:
         going = 0.0
@@ -641,14 +654,14 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
                 p = then[a, d]
                 if p == 0.0:
                     continue
-                outcome, b = _arrive(rules, plan, own, enemy, a, d, cycle)
+                outcome, state = _arrive(rules, plan, own, enemy, a, d, cycle)
                 if outcome == _GOES_ON:
-                    now[b, d] += p
+                    now[state, d] += p
                     going += p
                 else:
                     acc[_A_CYCLES] += p * cycle
                     acc[_A_CYCLES + 1] += p * cycle * cycle
-                    _book(rules, own, enemy, b, d, outcome, p, ends_own, ends_enemy, acc)
+                    _book(rules, own, enemy, state, d, outcome, p, ends_own, ends_enemy, acc)
         # What is left after very many cycles is too little to be counted one by one.
         if cycle == counted or going <= _REMNANT:
             break
@@ -658,7 +671,7 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
                 if now[a, d] > 0.0:
                     _spread(own, enemy, a, d, d, now[a, d], 0.0, own_tail, then, stamps)
         now[:, :] = 0.0
-        cycle += 1
+        cycle = cycle + np.int64(1)
     acc[_A_CYCLES] += going * cycle
     acc[_A_CYCLES + 1] += going * cycle * cycle
     if going > 0.0:
@@ -683,13 +696,13 @@ def _run_to_the_end(rules, plan, own, enemy, n_own, now, stamps, cycle, own_tail
             p = now[a, d]
             if p == 0.0:
                 continue
-            outcome, b = _arrive(rules, plan, own, enemy, a, d, cycle + 1)
+            outcome, state = _arrive(rules, plan, own, enemy, a, d, cycle + 1)
             if outcome != _GOES_ON:
-                _book(rules, own, enemy, b, d, outcome, p, ends_own, ends_enemy, acc)
+                _book(rules, own, enemy, state, d, outcome, p, ends_own, ends_enemy, acc)
                 continue
-            if b != a:
-                now[b, d] += p
-                stamps[b, d] += stamps[a, d]
+            if state != a:
+                now[state, d] += p
+                stamps[state, d] += stamps[a, d]
                 continue
             stays = own.hits[a, 0] * enemy.hits[d, 0]
             visits = p / (1.0 - stays)
@@ -702,14 +715,7 @@ def _run_to_the_end(rules, plan, own, enemy, n_own, now, stamps, cycle, own_tail
 
 
 @kernel
-def solve_serial(rows, battles, capacity, tallies, status, reached):
-    """Solve all matchups one after the other; arguments as of `solve_land`."""
+def solve_all(rows, battles, capacity, tallies, status, reached):
+    """Solve all matchups one after the other; arguments as of `solve_land`. Threads may do so at the same time."""
     for s in range(len(rows)):
-        solve_land(s, rows, battles, capacity, tallies, status, reached)
-
-
-@driver
-def solve_parallel(rows, battles, capacity, tallies, status, reached):
-    """Solve all matchups on all threads; arguments as of `solve_land`."""
-    for s in prange(len(rows)):
         solve_land(s, rows, battles, capacity, tallies, status, reached)

@@ -201,7 +201,9 @@ class _Narrator:
             if step == DrawStep.STRIKE:
                 what += " by surprise"
         if hits == POOLED:  # the die comes with the remainder
-            self.lines.append(f"  {name}: {what} at {self._value(odds)} add their points")
+            many = "" if what.startswith(f"{dice} ") else f", {dice} dice"
+            verb = "adds its points" if dice == 1 else "add their points"
+            self.lines.append(f"  {name}: {what}{many} at {self._value(odds)} {verb}")
             return
         count = f"{dice} {'die' if dice == 1 else 'dice'}"
         alone = (
@@ -256,7 +258,9 @@ class _Narrator:
             return
         if kind == Event.RETREAT:
             self.retreated[unit] = self.retreated.get(unit, 0) + count
-            self.lines.append(f"  {side} withdraws {counted(count, unit)}; those landed fight on (5.6)")
+            if len(self.retreated) > 1 and self.lines[-1].startswith(f"  {side} withdraws "):
+                self.lines.pop()
+            self.lines.append(f"  {side} withdraws {listed(self.retreated)}; the others fight on (5.6)")
             return
         if kind == Event.LOSS:
             # Units of a type may stand in several rows, such as transports with and without cargo.
@@ -268,10 +272,12 @@ class _Narrator:
             self.last_loss, self.lost_together = loss, count
             step = int(event[EventField.STEP])
             fires = step == DrawStep.BOMBARD and self.scenario.rules.switches.bombard_return_fire
+            fires = fires and self.scenario.fire(Side.DEFENDER, unit).plain[0] > 0
             once_more = ", still to fire once (5.5)" if fires else ""
             self.lines.append(f"  {side} loses {counted(count, unit)}{once_more}")
         elif unit == "transport":
-            self.lines.append(f"{side} loses {counted(count, unit)} without dice: defenceless (4.5.2, 4.5.3)")
+            clause = "4.5.3" if event[EventField.ODDS] else "4.5.2"
+            self.lines.append(f"{side} loses {counted(count, unit)} without dice: defenceless ({clause})")
         else:
             self.lines.append(f"{counted(count, unit)} without company: destroyed (2.3 aa_fate)")
 
@@ -465,7 +471,7 @@ def _landing_lines(scenario: GeneralCombatScenario, at_sea: Records) -> list[str
     if left and at_sea.outcome[0] == Outcome.ATTACKER_WINS:
         lines.append(f"Landed: {listed(left)} (5.2)")
     elif left:
-        lines.append(f"No landing: {listed(left)} stay aboard (5.2)")
+        lines.append(f"No landing: {listed(left)} {'stays' if sum(left.values()) == 1 else 'stay'} aboard (5.2)")
     elif not scenario.landed:
         lines.append("Nothing to land")
     ships = any(scenario.attacker.bombard.values())
@@ -488,10 +494,17 @@ def _end_line(
     clause = _CLAUSES[outcome]
     if scenario.terrain == "sea":
         ending, meaning, clause = _SEA_ENDINGS[outcome]
-    elif at_sea is not None and cycles == 0 and not _landed(at_sea) and at_sea.outcome[0] != Outcome.ATTACKER_WINS:
-        meaning, clause = "the landing failed and nobody else attacks, or it came to nothing", "5.2"
+    elif at_sea is not None and at_sea.outcome[0] == Outcome.UNFINISHED:
+        return "The sea battle is unfinished, so nobody has fought on land."
+    elif at_sea is not None and not _attacks_on_land(scenario, at_sea):
+        return f"Nobody attacks on land: {ending} (5.2)."
     where = "on land " if scenario.sea is not None and cycles else ""
     return f"{fought} {where}{ending}: {meaning}{f' ({clause})' if clause else ''}."
+
+
+def _attacks_on_land(scenario: GeneralCombatScenario, at_sea: Records) -> bool:
+    """Whether the attacker has anybody on land at the start of the battle there."""
+    return bool(_landed(at_sea)) or scenario.own_counts(Side.ATTACKER) != scenario.landed
 
 
 def _closing_lines(
@@ -511,8 +524,9 @@ def _closing_lines(
             notes.append(f"{listed(conclusion['retreated'])} withdrawn")
         note = f" ({'; '.join(notes)})" if notes else ""
         lines.append(f"Left of the {side}: {listed(survivors[side]) or 'nothing'}{note}")
+    is_over = outcome != Outcome.UNFINISHED
     for side in ("attacker", "defender"):
-        lines += _fleet_lines(scenario, side, conclusion[side])
+        lines += _fleet_lines(scenario, side, conclusion[side]) if is_over else []
     aircraft = {unit: n for unit, n in survivors["attacker"].items() if unit in AIRCRAFT}
     if outcome == Outcome.ATTACKER_CLEARS:
         lines.append(
@@ -606,7 +620,8 @@ def check_end(
     """
     if script is not None and status in {Status.CAPACITY, Status.BAD_STATE}:
         draw = draws[-1]
-        place = f"cycle {draw['cycle']}, {draw['side']}: {draw['what']}, {draw['dice']} dice"
+        dice = "1 die" if draw["dice"] == 1 else f"{draw['dice']} dice"
+        place = f"cycle {draw['cycle']}, {draw['side']}: {draw['what']}, {dice}"
         point = f"draw point {len(draws)} ({place})"
         if used > len(script):
             raise ScenarioError(

@@ -52,6 +52,7 @@ class EventField(IntEnum):
     DICE = 5
     """Dice of a draw, units of a loss."""
     ODDS = 6
+    """Odds of a draw; for swept transports 1 when submarines were beside them."""
     HITS = 7
     SURE = 8
     """Hits that low luck gave without a die."""

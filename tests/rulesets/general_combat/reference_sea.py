@@ -467,10 +467,19 @@ def wants_to_submerge(scenario: SeaScenario, side: int, fleets: Fleets) -> bool:
     sees = sees_submarines(scenario, theirs)
     hunters = [
         piece
-        for piece in theirs
-        if scenario.value_of(1 - side, piece.unit) and may_hit(class_of(piece.unit), "submarine", air_hits_subs=sees)
+        for piece in with_a_value(scenario, 1 - side, theirs)
+        if may_hit(class_of(piece.unit), "submarine", air_hits_subs=sees)
     ]
     return len(hunters) >= policy * sum(piece.unit == "submarine" for piece in mine)
+
+
+def with_a_value(scenario: SeaScenario, side: int, board: Sequence[Any]) -> list[Any]:
+    """GC-4.6.3: the units that have a value, their own or that of support by a fighter each (GC-4.3.3)."""
+    armed = [piece for piece in board if scenario.value_of(side, piece.unit) > 0]
+    bombers = [piece for piece in board if piece.unit == "tactical_bomber" and piece not in armed]
+    if side == ATTACKER and bombers and scenario.row("tactical_bomber").supported > 0:
+        armed += bombers[: sum(piece.unit == "fighter" for piece in board)]
+    return armed
 
 
 def submerge(scenario: SeaScenario, fleets: Fleets) -> None:
@@ -550,9 +559,9 @@ def can_fire(scenario: SeaScenario, side: int, fleets: Fleets) -> bool:
     mine, theirs = fleets[side].board, fleets[1 - side].board
     sees = sees_submarines(scenario, mine)
     return any(
-        scenario.value_of(side, piece.unit) > 0
-        and any(may_hit(class_of(piece.unit), target.unit, air_hits_subs=sees) for target in theirs)
-        for piece in mine
+        may_hit(class_of(piece.unit), target.unit, air_hits_subs=sees)
+        for piece in with_a_value(scenario, side, mine)
+        for target in theirs
     )
 
 

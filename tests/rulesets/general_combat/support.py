@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import simcore
 from tests.rulesets.general_combat import reference as ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 CASES = Path(__file__).parent / "cases"
 EDITIONS = tuple(ref.EDITIONS)
@@ -162,6 +163,33 @@ def add(sums: dict[str, int], fought: ref.Battle) -> None:
     sums["captured.value"] += fought.captured_value
     sums["captured.guns"] += fought.guns
     sums["captured.complexes"] += fought.complexes
+
+
+def expectations(
+    endings: Iterable[tuple[Any, Any]], names: Iterable[str], book: Callable[[dict[str, int], Any], None]
+) -> tuple[dict[str, float], dict[str, float], dict[str, int]]:
+    """Return mean, mean square and largest absolute value of each accumulator over the endings of a battle.
+
+    `endings` are pairs of a battle and its probability; `book` adds a battle to the accumulators. The number of
+    cycles is not kept for each ending, so what is said about cycles means nothing.
+    """
+    names = tuple(names)
+    means: dict[str, list[float]] = {name: [] for name in names}
+    squares: dict[str, list[float]] = {name: [] for name in names}
+    most = dict.fromkeys(names, 0)
+    for ending, chance in endings:
+        sums = dict.fromkeys(names, 0)
+        book(sums, ending)
+        for name, figure in sums.items():
+            if figure and chance:
+                means[name].append(float(chance) * figure)
+                squares[name].append(float(chance) * figure * figure)
+                most[name] = max(most[name], abs(figure))
+    return (
+        {name: fsum(parts) for name, parts in means.items()},
+        {name: fsum(parts) for name, parts in squares.items()},
+        most,
+    )
 
 
 def add_ships(sums: dict[str, int], battle: Any) -> None:

@@ -16,7 +16,7 @@ import simcore
 from tests.rulesets.general_combat import reference as ref
 from tests.rulesets.general_combat import reference_assault as shore
 from tests.rulesets.general_combat.reference_assault_exact import Chances, solve_assault, solve_landing, solve_raid
-from tests.rulesets.general_combat.support import EDITIONS, cases
+from tests.rulesets.general_combat.support import EDITIONS, cases, expectations
 from tests.rulesets.general_combat.test_exact import BATTLES, assert_near
 from tests.rulesets.general_combat.test_parity_assault import add_assault, add_landing, add_raid
 from tests.rulesets.general_combat.test_reference import agrees
@@ -245,17 +245,7 @@ def test_sampler_follows_the_exact_distribution_of_assaults(kind: str, name: str
     scenarios, solve, book = KINDS[kind]
     solved = solve(scenarios[name])
     tally = tallies(kind)[name]
-    means: defaultdict[str, float] = defaultdict(float)
-    squares: defaultdict[str, float] = defaultdict(float)
-    most: defaultdict[str, int] = defaultdict(int)
-    for ending, chance in solved.endings:
-        sums = dict.fromkeys(tally, 0)
-        book(sums, ending)
-        for accumulator, figure in sums.items():
-            if figure and chance:
-                means[accumulator] += float(chance) * figure
-                squares[accumulator] += float(chance) * figure * figure
-                most[accumulator] = max(most[accumulator], abs(figure))
+    means, squares, most = expectations(solved.endings, tally, book)
     assert tally["battles"] == BATTLES
     for accumulator, total in tally.items():
         if "cycles" not in accumulator:

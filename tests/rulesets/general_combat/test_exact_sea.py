@@ -14,7 +14,7 @@ import pytest
 import simcore
 from tests.rulesets.general_combat import reference as ref
 from tests.rulesets.general_combat import reference_sea as sea
-from tests.rulesets.general_combat.reference_sea_exact import solve_at_sea
+from tests.rulesets.general_combat.reference_sea_exact import SeaDistribution, solve_at_sea
 from tests.rulesets.general_combat.support import EDITIONS, cases
 from tests.rulesets.general_combat.test_exact import BATTLES, assert_near
 from tests.rulesets.general_combat.test_reference_sea import at_sea
@@ -133,12 +133,19 @@ def tallies() -> dict[str, dict[str, int]]:
     return {name: dict(zip(names, row.tolist(), strict=True)) for name, row in zip(SCENARIOS, tally, strict=True)}
 
 
+@cache
+def solved_by_reference(name: str) -> SeaDistribution:
+    """Solve a scenario; fractions stay short for battles of few units."""
+    scenario = sea.read_sea(SCENARIOS[name])
+    units = max(sum(force.units.values()) for force in scenario.forces)
+    return solve_at_sea(scenario, exact=units < FRACTIONS_UP_TO)
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_sampler_follows_the_exact_distribution_at_sea(name: str) -> None:
     scenario = sea.read_sea(SCENARIOS[name])
-    units = max(sum(force.units.values()) for force in scenario.forces)
-    solved = solve_at_sea(scenario, exact=units < FRACTIONS_UP_TO)
+    solved = solved_by_reference(name)
     tally = tallies()[name]
 
     def check(accumulator: str, what: Any, most: float) -> None:
