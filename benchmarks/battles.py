@@ -32,6 +32,10 @@ BATTLES = {
         "8 submarine, 6 destroyer, 3 cruiser, 3 carrier, 6 fighter, 2 bomber, 2 battleship",
         "6 submarine, 6 destroyer, 4 transport, 2 cruiser, 3 carrier, 6 fighter, 2 battleship",
     ),
+    "landing: 8 inf 4 art 3 tank 3 ftr, 2 bb 2 cru off the coast, v 9 inf 2 art 2 tank 2 ftr 1 aa": (
+        "8 infantry, 4 artillery, 3 tank, 3 fighter",
+        "9 infantry, 2 artillery, 2 tank, 2 fighter, 1 aa_gun",
+    ),
 }
 ALL_RULES = {
     "territory": {"value": 3},
@@ -45,6 +49,15 @@ LANES = 1_024
 def scenario(name: str) -> dict[str, Any]:
     """Return the scenario of a named battle, with all land rules on."""
     attacker, defender = BATTLES[name]
+    if name.startswith("landing"):
+        side = {"units": attacker, "landed": "6 infantry, 3 tank", "bombard": "2 battleship, 2 cruiser"}
+        retreat = {"after_cycles": 4}
+        return {
+            "terrain": "amphibious",
+            "attacker": {**side, "retreat": retreat},
+            "defender": {"units": defender},
+            "territory": {"value": 3},
+        }
     if "submarine" in attacker:
         return {"terrain": "sea", "attacker": {"units": attacker}, "defender": {"units": defender}}
     return {

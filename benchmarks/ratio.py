@@ -24,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the sampler's speed goals.")
     parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds; the minimum of each counts")
     rounds = parser.parse_args().rounds
-    print(f"{'battle':<82} {'M/s 1t':>7} {'M/s 2t':>7} {'words':>6} {'ratio':>6} {'2t/1t':>6}")
+    print(f"{'battle':<92} {'M/s 1t':>7} {'M/s 2t':>7} {'words':>6} {'ratio':>6} {'2t/1t':>6}")
     for name in BATTLES:
         encoded = simcore.encode([scenario(name)])
         draws = draws_per_battle(name)
@@ -39,7 +39,7 @@ def main() -> None:
         ratio, speedup = one / (draws * bare), one / two
         goal = GOAL_RATIO_AT_SEA if encoded.scenarios[0].canonical()["terrain"] == "sea" else GOAL_RATIO
         print(
-            f"{name:<82} {1e-6 / one:>7.2f} {1e-6 / two:>7.2f} {draws:>6.2f} {ratio:>6.2f} {speedup:>6.2f}"
+            f"{name:<92} {1e-6 / one:>7.2f} {1e-6 / two:>7.2f} {draws:>6.2f} {ratio:>6.2f} {speedup:>6.2f}"
             f"{'' if ratio <= goal and speedup >= GOAL_THREADS else '  <- misses a goal'}",
             flush=True,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import simcore
-from analysis.script import parse_script, read_script, script_text
+from analysis.script import parse_script, read_script, script_text, write_script
 from simcore.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_a_file_names_its_line(tmp_path: Path) -> None:
         read_script(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"\xff\xfe1", b"1 " * 2**21 + b"1"])
+@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"\xff\xfe1", b"1 " * 2**17 + b"1"])
 def test_files_that_hold_no_script(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "battle.txt"
     path.write_bytes(content)
@@ -58,3 +58,21 @@ def test_files_that_hold_no_script(tmp_path: Path, content: bytes) -> None:
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="cannot be read"):
         read_script(tmp_path / "none.txt")
+
+
+def test_nothing_but_a_script_is_replaced(tmp_path: Path) -> None:
+    told = simcore.replay(BATTLE)
+    path = tmp_path / "battle.txt"
+    write_script(path, told.draws, told.lines[0])
+    write_script(path, told.draws, told.lines[0])
+    path.write_text("attacker = 1\n", encoding="utf-8")
+    with pytest.raises(ScenarioError, match="is no script"):
+        write_script(path, told.draws, told.lines[0])
+    assert path.read_text(encoding="utf-8") == "attacker = 1\n"
+
+
+def test_a_battle_without_dice_has_no_script(tmp_path: Path) -> None:
+    told = simcore.replay({"attacker": {"units": "1 infantry"}, "defender": {"units": ""}})
+    with pytest.raises(ScenarioError, match="no dice"):
+        write_script(tmp_path / "battle.txt", told.draws, told.lines[0])
+    assert not list(tmp_path.iterdir())

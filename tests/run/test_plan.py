@@ -526,3 +526,38 @@ def test_kinds_do_not_mix_in_a_sweep() -> None:
 def test_raids_want_raiders() -> None:
     with pytest.raises(ScenarioError, match="takes no part in this raid"):
         kinds_of_battles({"terrain": "raid", "raid": {"cap": "none"}})
+
+
+def at_sea(**tables: Any) -> dict[str, Any]:
+    return {
+        "sweep": {"name": "sea", "battles": 100},
+        "scenario": {"terrain": "sea", **tables},
+        "attacker": {"mixes": ["1 battleship, 1 transport", "2 battleship, 2 transport"]},
+        "defender": {"mixes": ["1 submarine, 1 cruiser"]},
+    }
+
+
+@pytest.mark.parametrize("policy", ["never", "always", "facing_aircraft", {"outnumbered": 1.5}])
+def test_values_that_may_be_text_or_a_table(policy: object) -> None:
+    assert len(plan_sweep(load_sweep(at_sea(defender={"submerge": policy})))) == 2
+    grid = {"scenario.defender.submerge": ["never", policy, {"outnumbered": 3}][policy == "never" :]}
+    assert len(plan_sweep(load_sweep({**at_sea(), "grid": grid}))) == 2 * len(grid["scenario.defender.submerge"])
+
+
+def test_options_that_only_the_mixes_fit() -> None:
+    options = {"damaged": "1 battleship", "cargo": ["1 infantry"]}
+    assert len(plan_sweep(load_sweep(at_sea(attacker=options)))) == 2
+    assert refused(at_sea(attacker={"damaged": "3 battleship"})).field == "scenario.attacker.damaged"
+
+
+def test_one_mix_that_fits_is_enough() -> None:
+    for mixes in (["1 infantry", "4 infantry"], ["4 infantry", "1 infantry"]):
+        config = {
+            "sweep": {"name": "landing", "battles": 100},
+            "scenario": ASSAULT,
+            "attacker": {"mixes": mixes},
+            "defender": {"mixes": ["1 infantry"]},
+        }
+        assert len(plan_sweep(load_sweep(config))) == 2
+    budget = {"units": ["infantry", "tank"], "cost": 12, "slack": 3}
+    assert len(plan_sweep(load_sweep({**config, "attacker": {"budget": budget}}))) > 2

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import simcore
 from simcore.errors import StoreError
 from simcore.run import table as table_module
 from simcore.run.store import Store, readable
@@ -381,3 +382,37 @@ def test_standard_deviation_keeps_its_digits_far_from_zero() -> None:
     values = [10**9, 10**9 + 1, 10**9 + 2]
     assert sample_sd(3, sum(values), sum(value**2 for value in values)) == 1.0
     assert sample_sd(1, 5, 25) is None
+
+
+def test_costs_are_those_of_the_whole_battle(tmp_path: Path) -> None:
+    raid = {
+        "sweep": {"name": "raid", "battles": 100, "edition": "global40_2nd"},
+        "scenario": {"terrain": "raid"},
+        "attacker": {"mixes": ["1 bomber"]},
+        "defender": {"mixes": ["1 aa_gun", "1 fighter"]},
+    }
+    simcore.sweep(raid, tmp_path / "raid")
+    table = pq.read_table(tmp_path / "raid" / "matchups.parquet").to_pydict()
+    assert table["attacker_cost"] == [12, 12]
+    # Guns cannot be lost in a raid.
+    assert table["defender_cost"] == [0, 10]
+    assault = {
+        "sweep": {"name": "assault", "battles": 100},
+        "scenario": {
+            "terrain": "amphibious",
+            "sea": {
+                "attacker": {"units": "1 destroyer, 1 transport", "cargo": ["2 infantry"]},
+                "defender": {"units": "1 submarine"},
+            },
+        },
+        "attacker": {"mixes": ["2 infantry", "3 infantry"]},
+        "defender": {"mixes": ["1 infantry"]},
+    }
+    simcore.sweep(assault, tmp_path / "assault")
+    table = pq.read_table(tmp_path / "assault" / "matchups.parquet").to_pydict()
+    assert table["attacker_cost"] == [6 + 8 + 7, 9 + 8 + 7]
+    assert table["defender_cost"] == [9, 9]
+    mixes = pq.read_table(tmp_path / "assault" / "mixes.parquet").to_pydict()
+    assert mixes["cost"] == [21, 24, 9]
+    survivors = pq.read_table(tmp_path / "assault" / "survivors.parquet").to_pydict()
+    assert {"destroyer", "transport", "submarine"} <= set(survivors["unit"])

@@ -1401,3 +1401,11 @@ def test_every_clause_has_a_test() -> None:
     for name in ("worked", "disputed", "scripted", "sea", "sea_scripted", "assault", "raid"):
         for case in cases(name):
             assert set(case["rules"]) <= set(clauses), case["id"]
+
+
+@rule("GC-4.0.1")
+def test_guns_fire_at_every_aircraft_of_the_largest_force() -> None:
+    force = "2000 fighter, 2000 bomber, 2000 tactical_bomber"
+    data = land(force, "2000 aa_gun, 1 infantry", "global40_2nd", cycle_limit=1)
+    lost = 6_000 - fought(data, 50).left("attacker")
+    assert abs(lost.mean() - 1_000) < 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -113,9 +114,9 @@ TWO_HIT_CARRIERS = {"carrier.hits": 2}
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("repair", ["battle_end", "purchase_at_naval_base", None])
 def test_repairs_and_room_on_damaged_carriers(edition: str, repair: str | None) -> None:
-    data = at_sea("1 cruiser", "1 carrier, 1 battleship, 2 fighter", edition.replace("revised", "aa50"), cycle_limit=1)
-    if edition == "revised":
-        data = at_sea("1 destroyer", "1 carrier, 1 battleship, 2 fighter", edition, cycle_limit=1)
+    ship = "1 destroyer" if edition == "revised" else "1 cruiser"
+    data = at_sea(ship, "1 carrier, 1 battleship, 2 fighter", edition)
+    data["attacker"]["retreat"] = {"after_cycles": 1}
     data |= {"edition_changes": TWO_HIT_CARRIERS}
     data["defender"]["damaged"] = "1 carrier"
     if repair:
@@ -134,6 +135,9 @@ def test_repairs_and_room_on_damaged_carriers(edition: str, repair: str | None) 
     assert ("Undamaged again now that the battle is over" in text) == (not later)
     assert ("Without room on a carrier: 2 aircraft of the defender" in text) == later
     assert ("(4.7.8)" in text) == later
+    # While the battle may go on, nothing is concluded.
+    unfinished = data | {"attacker": {"units": ship}, "cycle_limit": 1}
+    assert "(4.7." not in told(unfinished, 1, 0, 0, 0).to_text()
 
 
 @rule("GC-2.3:bb_repair")
@@ -337,7 +341,7 @@ def test_cargo_stays_aboard_where_the_sea_battle_was_not_won(ending: str) -> Non
             assault_of("1 cruiser, 1 transport", "1 cruiser", "1 tank", "1 infantry", ["1 tank"]),
             (0, 1),
             "attacker_retreats",
-            "nobody else attacks",
+            "Nobody attacks on land: the attacker retreats (5.2).",
             "After 0",
         ),
         # Both fleets are afloat when the limit is reached: nothing has failed yet.
@@ -428,7 +432,7 @@ def test_the_story_of_a_landing_names_its_clauses() -> None:
         "  attacker: 1 cruiser at 3 or less: 1 hit",
         "  defender loses 1 infantry, still to fire once (5.5)",
     ]
-    assert "  attacker withdraws 1 tank; those landed fight on (5.6)" in replay.lines
+    assert "  attacker withdraws 1 infantry, 1 tank, 1 fighter; the others fight on (5.6)" in replay.lines
     assert "(landed: 1 infantry; off the coast: 1 cruiser)" in replay.lines[0]
     assert (replay.outcome, replay.cycles) == ("attacker_wins", 2)
 
@@ -487,7 +491,7 @@ def test_bombarded_units_are_no_targets_and_fire_once() -> None:
 def test_a_bombardment_may_take_antiaircraft_units(edition: str) -> None:
     data = ashore("1 infantry", "1 infantry, 1 aa_gun", edition, **OFF_SHORE)
     replay = told(data, 1, 0, 0, 1, 0)
-    assert "  defender loses 1 AA gun, still to fire once (5.5)" in replay.lines
+    assert "  defender loses 1 AA gun" in replay.lines
     assert (replay.outcome, replay.cycles, replay.cost_lost["defender"]) == ("attacker_wins", 2, 8)
 
 
@@ -767,8 +771,10 @@ def test_aircraft_that_lost_their_carrier(side: str, carriers: str, aircraft: st
     # One hit sinks one carrier where there is one, else a fighter.
     units = ", ".join(part for part in (carriers, aircraft) if part)
     armies = (units, "1 cruiser") if side == "attacker" else ("1 cruiser", units)
-    data = at_sea(*armies, cycle_limit=1)
+    data = at_sea(*armies)
     data[side]["loss_order"] = ["carrier"]
+    fought_out = copy.deepcopy(data)
+    data["attacker"]["retreat"] = {"after_cycles": 1}
     dice = (0,) * (1 + bool(carriers))
     replay = told(data, *((*dice, 1) if side == "attacker" else (1, *dice)))
     assert replay.conclusion[side]["no_landing"] == homeless
@@ -780,7 +786,7 @@ def test_aircraft_that_lost_their_carrier(side: str, carriers: str, aircraft: st
     ) - (not carriers)
     where = "noncombat movement (4.7.8)" if side == "attacker" else "else they are lost (4.7.8)"
     assert (where in replay.to_text()) == bool(homeless)
-    result = simcore.odds(**odds_of(data | {"cycle_limit": 0}), battles=400).to_dict()
+    result = simcore.odds(**odds_of(fought_out), battles=400).to_dict()
     assert bool(result[side].get("mean_without_landing_place")) == bool(carriers)
 
 
@@ -836,7 +842,7 @@ CONVOY = assault_of("1 cruiser, 1 transport", "1 cruiser", "1 tank", "1 infantry
     [
         (SHELLED, [0], r"ends after 1 draw points, but draw point 2 \(cycle 1, attacker: 1 battleship"),
         (SHELLED, [0, 1], r"ends after 2 .*draw point 3 \(cycle 1, attacker: 1 infantry"),
-        (SHELLED | {"low_luck": "combat"}, [0], r"draw point 2 \(cycle 1, attacker: low luck, 1 dice"),
+        (SHELLED | {"low_luck": "combat"}, [0], r"draw point 2 \(cycle 1, attacker: low luck, 1 die"),
         (SHELLED, [0, 2], r"draw point 2 .*1 battleship.*cannot give 2 hits; allowed: 0 to 1"),
         (CONVOY, [1], r"ends after 1 draw points, but draw point 2 \(cycle 1, defender: 1 cruiser"),
         (CONVOY, [1, 0], r"ends after 2 draw points, but draw point 3 \(cycle 1, attacker: 1 tank"),

@@ -61,11 +61,11 @@ def test_what_is_bombed(edition: str, target: str | None) -> None:
     income = target == "income" or (target is None and edition == "revised")
     lines = told(data, 0, 0, 1).lines
     bonus = 2 if edition == "global40_2nd" else 0
-    extra = f", {bonus} of it for 1 bomber" if bonus else ""
+    assert ("Each bomber adds 2: 2 (2.3 sbr_bonus)" in lines) == bool(bonus)
     if income:
-        assert f"The owner loses {5 + bonus} of his income{extra}; at most 18 in all (6.2)" in lines
+        assert f"Lost income of defender: {5 + bonus}; at most 18 in all (6.2)" in lines
     else:
-        assert f"Damage: {5 + bonus}{extra}; at most 18 in all (6.2)" in lines
+        assert f"Damage: {5 + bonus}; at most 18 in all (6.2)" in lines
 
 
 @rule("GC-2.3:sbr_cap")

@@ -156,7 +156,7 @@ def test_installations_attack_nobody(kind: str, unit: str) -> None:
             r"sea\.attacker\.cargo: 3 loads, but the side has 2",
         ),
         ("sea.attacker.cargo", ["2 tank"], r"sea\.attacker\.cargo"),
-        ("sea.defender.cargo", ["1 infantry"], r"sea\.defender\.cargo: 1 loads, but the side has 0 transports"),
+        ("sea.defender.cargo", ["1 infantry"], r"sea\.defender\.cargo: 1 load, but the side has 0 transports"),
         ("sea.attacker.damaged", "1 cruiser", r"sea\.attacker\.damaged: cruiser takes one hit"),
         ("sea.defender.damaged", "1 battleship", r"sea\.defender\.damaged: 1 damaged battleship"),
         ("sea.attacker.submerge", "allways", r"sea\.attacker\.submerge: "),

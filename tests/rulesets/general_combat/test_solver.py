@@ -160,7 +160,10 @@ def agrees(value: float, figure: str | float) -> bool:
     return abs(value - figure) <= 0.5000001 * 10.0 ** -len(repr(figure).partition(".")[2])
 
 
-@pytest.mark.parametrize("number", [pytest.param(i, id=case["id"]) for i, case in enumerate(FIGURES)])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(i, id=f"{case['scenario'].get('terrain', 'land')} {case['id']}") for i, case in enumerate(FIGURES)],
+)
 def test_figures(number: int) -> None:
     expect, means = FIGURES[number]["expect"], solved_figures()[number]
     if "outcomes" in expect:
