@@ -261,7 +261,10 @@ def _side_lines(summary: Summary, side: str, point: int, label: str, width: int)
         return []
     table = table.sort_values("win_share_mean", ascending=False, kind="stable")
     figures = f"{'wins':>7}  {'95 % interval':>16}  {'swing':>7}  {'efficiency':>10}"
-    if summary.level != DEFAULT_LEVEL:
+    is_exact = summary.run.method == "exact"
+    if is_exact:
+        figures = figures.replace("95 % interval", " " * len("95 % interval"))
+    elif summary.level != DEFAULT_LEVEL:
         figures = figures.replace("95 % interval", f"{summary.level:>4.0%} interval")
     room = max(width - len(figures) - 2, 12)
     heading = f"{side.capitalize()}s" + (f" at {label}" if label else "")
@@ -277,7 +280,8 @@ def _side_lines(summary: Summary, side: str, point: int, label: str, width: int)
         if part is tail and len(tail):
             lines.append(f"  ... {count_text(len(table) - _SHOWN_HEAD - _SHOWN_TAIL)} more ...")
         for row, mix in zip(part.to_dict(orient="records"), labels[part.index], strict=True):
-            interval = interval_text(row["lo_win_share_mean"], row["hi_win_share_mean"]).removesuffix(" %")
+            low, high = row["lo_win_share_mean"], row["hi_win_share_mean"]
+            interval = "" if is_exact else interval_text(low, high).removesuffix(" %")
             lines.append(
                 "  "
                 + fit(mix, room - 2)

@@ -62,12 +62,10 @@ def options(run: Run, row: Mapping[str, Any]) -> str:
     if str(manifest["ruleset"]) != "general_combat":
         words += ["--ruleset", str(manifest["ruleset"])]
     words += ["--edition", str(row.get("edition") or manifest.get("edition"))]
-    battles = row.get("battles")
-    if battles is None or np.isnan(battles):
-        battles = manifest.get("battles", 0)
-    words += ["--battles", str(int(battles)), "--seed", str(manifest.get("seed"))]
-    if run.pairing != "matchup":
-        words += ["--pairing", run.pairing]
+    if run.method == "exact":
+        words += ["--method", "exact"]
+    else:
+        words += _dice(run, row)
     sweep = _table(_table(manifest.get("sweep")).get("sweep"))
     scenario = dict(_table(_table(manifest.get("sweep")).get("scenario")))
     if sweep.get("editions") or sweep.get("edition_file") or scenario.get("editions"):
@@ -79,6 +77,15 @@ def options(run: Run, row: Mapping[str, Any]) -> str:
     for key, value in settings.items():
         words += ["--set", f"{key}={_toml(value)}"]
     return " ".join(shlex.quote(clean(word)) for word in words)
+
+
+def _dice(run: Run, row: Mapping[str, Any]) -> list[str]:
+    """Return the options that say which battles were fought."""
+    battles = row.get("battles")
+    if battles is None or np.isnan(battles):
+        battles = run.manifest.get("battles", 0)
+    words = ["--battles", str(int(battles)), "--seed", str(run.manifest.get("seed"))]
+    return words + (["--pairing", run.pairing] if run.pairing != "matchup" else [])
 
 
 def _table(value: Any) -> Mapping[str, Any]:

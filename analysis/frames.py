@@ -134,7 +134,12 @@ class Run:
                 f"{plural(defenders, 'defender mix', 'defender mixes')})"
                 + (f", {count_text(failed)} failed" if failed else ""),
             ),
-            ("battles", f"{count_text(self.manifest.get('battles'))} per matchup, {self.method}"),
+            (
+                "battles",
+                "none, exact results"
+                if self.method == "exact"
+                else f"{count_text(self.manifest.get('battles'))} per matchup, {self.method}",
+            ),
             ("rules", f"{self.manifest['ruleset']}, edition {clean(str(self.manifest.get('edition', '?')))}"),
             ("dice", f"seed {self.manifest.get('seed')}, pairing {self.pairing}"),
         ]

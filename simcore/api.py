@@ -578,32 +578,61 @@ def solve(encoded: Encoded, *, threads: int | None = None) -> Solution:
     >>> float(simcore.solve(encoded).column("outcome.attacker_wins")[0])
     0.25
     """
-    for row, scenario in enumerate(encoded.scenarios):
-        states = encoded.ruleset.count_states(scenario)
-        place = f"scenarios[{row}].method" if len(encoded) > 1 else "method"
-        if encoded.ruleset.solve is None or states == 0:
-            raise ScenarioError(
-                f'ruleset "{encoded.ruleset.id}" has no exact solver for such battles; use "simulate"',
-                field=place,
-            )
-        if states > MAX_STATES:
-            raise ScenarioError(
-                f'the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; use "simulate"',
-                field=place,
-            )
-    tally, states_reached, status = _launch_solver(encoded, threads)
-    for row in np.flatnonzero(status != Status.OK)[:1]:
-        if status[row] == Status.CAPACITY:
-            raise ScenarioError(
-                'the battle has more states than the exact solver has room for; use "simulate"',
-                field=f"scenarios[{row}].method" if len(encoded) > 1 else "method",
-            )
-        name = Status(int(status[row])).name
-        raise KernelStatusError(
-            f"{name}: {encoded.scenarios[row].unit_text(0)} v {encoded.scenarios[row].unit_text(1)} was not solved"
-        )
+    tally, states, problems = solve_checked(encoded, threads=threads)
+    for row, problem in problems.items():
+        raise problem.at(field=f"scenarios[{row}].method" if len(encoded) > 1 else "method")
     dropped = 1.0 - tally[:, encoded.ruleset.accumulators.index("battles")]
-    return Solution(encoded.ruleset, tally, states_reached, dropped)
+    return Solution(encoded.ruleset, tally, states, dropped)
+
+
+def solve_checked(
+    encoded: Encoded, *, threads: int | None = None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], dict[int, ScenarioError]]:
+    """Solve those scenarios that can be solved and report the others.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    threads : int or None
+        As in `solve`.
+
+    Returns
+    -------
+    tally : float64 (M, K)
+        Expected accumulators of one battle; zeros where there is a problem.
+    states : int64 (M,)
+        States that could be reached.
+    problems : dict of int to ScenarioError
+        Why the others cannot be solved, by row.
+    """
+    ruleset = encoded.ruleset
+    tally = np.zeros((len(encoded), len(ruleset.accumulators)))
+    reached = np.zeros(len(encoded), dtype=np.int64)
+    problems: dict[int, ScenarioError] = {}
+    for row, scenario in enumerate(encoded.scenarios):
+        states = ruleset.count_states(scenario)
+        if ruleset.solve is None or states == 0:
+            problems[row] = ScenarioError(
+                f'ruleset "{ruleset.id}" has no exact solver for such battles; use "simulate"'
+            )
+        elif states > MAX_STATES:
+            problems[row] = ScenarioError(
+                f'the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; use "simulate"'
+            )
+    rows = [row for row in range(len(encoded)) if row not in problems]
+    if rows:
+        part = encoded if not problems else encode([encoded.scenarios[row] for row in rows])
+        found, states_found, status = _launch_solver(part, threads)
+        for at, row in enumerate(rows):
+            reached[row] = states_found[at]
+            if status[at] == Status.OK:
+                tally[row] = found[at]
+            else:
+                problems[row] = ScenarioError(
+                    'the battle has more states than the exact solver has room for; use "simulate"'
+                )
+    return tally, reached, problems
 
 
 def _launch_solver(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from simcore.schema import Ruleset, ScenarioModel
 
-__all__ = ["Result", "sample_sd", "wilson_interval"]
+__all__ = ["Result", "expected_sd", "sample_sd", "wilson_interval"]
 
 _Z95 = 1.959963984540054
 _ROUNDING = 1e-13
@@ -44,6 +44,25 @@ def sample_sd(n: int, total: int, squares: int) -> float | None:
     if n < 2:  # noqa: PLR2004 - one value has no spread
         return None
     return math.sqrt((n * squares - total * total) / (n * (n - 1)))
+
+
+def expected_sd(n: float, total: float, squares: float) -> float:
+    """Return the standard deviation of a figure from expected values.
+
+    Parameters
+    ----------
+    n : float
+        Always 1: expected values are those of one battle.
+    total, squares : float
+        Expected value of the figure and of its square.
+
+    Returns
+    -------
+    float
+    """
+    variance = squares / n - (total / n) ** 2
+    # What cancels to less than the rounding of its parts is a figure that does not vary.
+    return math.sqrt(variance) if variance > _ROUNDING * squares else 0.0
 
 
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:
@@ -117,9 +136,7 @@ def _moments(sums: Mapping[str, float], name: str, n: float, *, is_sample: bool)
     total, squares = sums[f"{name}.sum"], sums[f"{name}.sumsq"]
     if is_sample:
         return {"mean": total / n, "sd": sample_sd(int(n), int(total), int(squares)) or 0.0}
-    variance = squares - total * total
-    # What cancels to less than the rounding of its parts is a figure that does not vary.
-    return {"mean": total, "sd": math.sqrt(variance) if variance > _ROUNDING * squares else 0.0}
+    return {"mean": total, "sd": expected_sd(1, total, squares)}
 
 
 def _results(

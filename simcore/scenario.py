@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from simcore.errors import ScenarioError
 from simcore.model import FrozenModel, parse_model, shown
@@ -45,7 +45,7 @@ _DEEPEST = 50
 _MOST_BITS = 64
 _FIELD_LENGTH = 80
 
-Method = Literal["auto", "simulate"]
+Method = Literal["auto", "simulate", "exact"]
 Pairing = Literal["matchup", "common", "independent"]
 
 
@@ -196,13 +196,6 @@ class SweepSettings(FrozenModel):
     pairs: Literal["all"] | list[list[int]] = Field(
         default="all", description='"all", or [attacker, defender] positions of the mixes, counted from 0'
     )
-
-    @field_validator("method", mode="before")
-    @classmethod
-    def _no_exact_yet(cls, method: object) -> object:
-        if method == "exact":
-            raise ValueError('the exact solver is not part of this version; use "simulate" or "auto"')
-        return method
 
 
 class Budget(FrozenModel):

@@ -78,6 +78,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
         ],
         "points": [{"number": point, "label": summary.grid_labels[point]} for point in points],
         "points_note": _points_note(summary, len(points)),
+        "wins_note": _wins_note(summary),
         "matrix": None,
         "swing": None,
         "mixes": None,
@@ -104,6 +105,14 @@ def _spaced(number: int, most: int) -> IntArray:
     if number <= most:
         return np.arange(number, dtype=np.intp)
     return np.unique(np.rint(np.linspace(0, number - 1, most)).astype(np.intp))
+
+
+def _wins_note(summary: Summary) -> str:
+    """Say what a win is where the outcomes do not say it themselves."""
+    if all("win" in outcome or "clear" in outcome for wins in summary.run.wins.values() for outcome in wins):
+        return ""
+    parts = [f"the {side} wins with {' or '.join(wins).replace('_', ' ')}" for side, wins in summary.run.wins.items()]
+    return f"In these battles {' and '.join(parts)}."
 
 
 def _points_note(summary: Summary, shown: int) -> str:
@@ -527,7 +536,7 @@ def _settings(summary: Summary) -> dict[str, Any]:
         ("Ruleset", f"{manifest['ruleset']}, version {manifest.get('ruleset_version', '?')}"),
         ("Edition", manifest.get("edition", "?")),
         ("Method", run.method),
-        ("Battles per matchup", count_text(manifest.get("battles"))),
+        ("Battles per matchup", "none" if run.method == "exact" else count_text(manifest.get("battles"))),
         ("Seed", manifest.get("seed", "?")),
         ("Pairing", run.pairing),
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simcore import api
-from simcore.errors import KernelStatusError
+from simcore.errors import KernelStatusError, ScenarioError
 from simcore.registry import get_ruleset
 from simcore.run.store import PartRows
 
@@ -42,6 +42,8 @@ class Job:
         Which runs share their dice.
     ruleset, kind : str
         Record that resolves it.
+    is_exact : bool
+        Whether the matchups are solved instead of fought.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Job:
     pairing: str
     ruleset: str
     kind: str = ""
+    is_exact: bool = False
 
 
 class Executor(Protocol):
@@ -90,6 +93,8 @@ def resolve_part(job: Job, threads: int | None = None) -> PartRows:
     numbers = list(job.scenarios)
     record = get_ruleset(job.ruleset).of_kind(job.kind)
     encoded, kept, refused = api.encode_checked([job.scenarios[number] for number in numbers], record)
+    if job.is_exact:
+        return _solve_part(job, encoded, [numbers[row] for row in kept], errors, numbers, refused, threads)
     too_large = api.check_size(encoded, job.battles)
     errors.update({numbers[row]: str(problem) for row, problem in refused.items()})
     errors.update({numbers[kept[row]]: str(problem) for row, problem in too_large.items()})
@@ -119,6 +124,27 @@ def resolve_part(job: Job, threads: int | None = None) -> PartRows:
                 except KernelStatusError as problem:
                     errors[number] = str(problem)
                     tallies[own] = 0
+    return PartRows(job.segments, tallies, errors)
+
+
+def _solve_part(
+    job: Job,
+    encoded: api.Encoded,
+    kept: list[int],
+    errors: dict[int, str],
+    numbers: list[int],
+    refused: Mapping[int, ScenarioError],
+    threads: int | None,
+) -> PartRows:
+    """Solve the matchups of a part; the bits of their expected accumulators take the place of counts."""
+    errors.update({numbers[row]: str(problem) for row, problem in refused.items()})
+    found, _, problems = api.solve_checked(encoded, threads=threads)
+    errors.update({kept[row]: str(problem) for row, problem in problems.items()})
+    row_of = {number: row for row, number in enumerate(kept) if row not in problems}
+    tallies = np.zeros((len(job.segments), len(encoded.ruleset.accumulators)), dtype=np.int64)
+    for i, number in enumerate(job.segments[:, 0].tolist()):
+        if number in row_of:
+            tallies[i] = found[row_of[number]].view(np.int64)
     return PartRows(job.segments, tallies, errors)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_MATCHUPS",
-    "METHOD",
+    "METHODS",
     "PART_BATTLES",
     "GridPoint",
     "Plan",
@@ -48,9 +48,12 @@ __all__ = [
 ]
 
 MAX_MATCHUPS: Final = 2_000_000
-METHOD: Final = "simulate"
+METHODS: Final = {False: "simulate", True: "exact"}
+"""What a sweep does, by whether it is exact; "auto" is the same as "simulate"."""
 PART_BATTLES: Final = 2**21
 _PART_ROWS: Final = 4_096
+_EXACT_ROWS: Final = 512
+"""Matchups of a part that are solved."""
 _MOST_WHOLE: Final = 2**63
 _SIDES: Final = ("attacker", "defender")
 _PROBE_COUNT: Final = 2_000
@@ -132,8 +135,13 @@ class Plan:
 
     @property
     def battles(self) -> int:
-        """Battles of each matchup."""
-        return self.sweep.sweep.battles
+        """Battles of each matchup; 1 where matchups are solved."""
+        return 1 if self.is_exact else self.sweep.sweep.battles
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether matchups are solved; each then counts as one battle."""
+        return self.sweep.sweep.method == "exact"
 
     @property
     def seed(self) -> int:
@@ -186,6 +194,7 @@ class Plan:
         before = np.concatenate(([0], np.cumsum(self.schedule[:, 2])))
         total = int(before[-1])
         end = len(self) * per_matchup
+        most = _EXACT_ROWS if self.is_exact else _PART_ROWS
         row = 0
         while row < end:
             matchup, position = divmod(row, per_matchup)
@@ -193,7 +202,7 @@ class Plan:
             limit = matchup * total + int(before[position]) + PART_BATTLES
             whole, rest = divmod(limit, total)
             following = whole * per_matchup + int(np.searchsorted(before[:-1], rest, side="right")) - 1
-            following = min(max(following, row + 1), row + _PART_ROWS, end)
+            following = min(max(following, row + 1), row + most, end)
             numbers, positions = np.divmod(np.arange(row, following, dtype=np.int64), per_matchup)
             yield np.column_stack((numbers, self.schedule[positions]))
             row = following
@@ -246,7 +255,7 @@ def content_name(
     """
     head = {
         "accumulators": plan.ruleset.accumulators,
-        "method": METHOD,
+        "method": METHODS[plan.is_exact],
         "pairing": plan.sweep.sweep.pairing,
         "rng": RNG_VERSION,
         "ruleset": [plan.ruleset.id, plan.ruleset.version],
@@ -450,7 +459,13 @@ class _Planner:
             point = GridPoint(values, self.editions[edition].name, attackers, defenders, self.pairs, first)
             points.append(point)
             first += len(point)
-        return Plan(self.sweep, self.ruleset, self.grid, tuple(points), segment_schedule(self.sweep.sweep.battles))
+        return Plan(
+            self.sweep,
+            self.ruleset,
+            self.grid,
+            tuple(points),
+            segment_schedule(1 if self.sweep.sweep.method == "exact" else self.sweep.sweep.battles),
+        )
 
     def error(self, problem: str, field: str) -> ScenarioError:
         """Return an error at a field of the sweep file."""

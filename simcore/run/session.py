@@ -22,10 +22,10 @@ from simcore.core.rng import RNG_VERSION
 from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
 from simcore.model import shown
 from simcore.run.executor import Executor, Job, LocalExecutor
-from simcore.run.plan import METHOD, Plan, content_name, plan_sweep
+from simcore.run.plan import METHODS, Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
-from simcore.run.table import METHOD_SHOWN, TABLES, writing_tables
+from simcore.run.table import METHODS_SHOWN, TABLES, writing_tables
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class SweepResult:
         if self.failed:
             found.append(f"{self.failed:,} matchups failed")
         return (
-            f"{self.name}: {self.matchups:,} matchups, {self.battles:,} battles "
+            f"{self.name}: {self.matchups:,} matchups, {f'{self.battles:,} battles' if self.battles else 'solved'} "
             f"in {duration(self.elapsed_s)} ({', '.join(found)}): {self.out}"
         )
 
@@ -274,7 +274,7 @@ def _identity(table: Mapping[str, Any], ruleset_version: object, rng: object) ->
     """Return the leaves of what makes sweeps the same: all but where results go and how they are shown."""
     leaves = _flat({key: value for key, value in table.items() if key != "report"})
     leaves.pop("sweep.out", None)
-    leaves["sweep.method"] = METHOD
+    leaves["sweep.method"] = METHODS[leaves.get("sweep.method") == "exact"]
     return {**leaves, "ruleset version": ruleset_version, "random numbers": rng}
 
 
@@ -317,7 +317,7 @@ class _Session:
             out=store.folder,
             matchups=len(plan),
             failed=failed,
-            battles=(len(plan) - failed) * plan.battles,
+            battles=0 if plan.is_exact else (len(plan) - failed) * plan.battles,
             parts_computed=self.computed,
             parts_reused=self.reused,
             reports=list(store.reports),
@@ -370,8 +370,8 @@ class _Session:
             "ruleset": plan.ruleset.id,
             "ruleset_version": plan.ruleset.version,
             "edition": plan.points[0].edition,
-            "method": METHOD_SHOWN,
-            "battles": plan.battles,
+            "method": METHODS_SHOWN[plan.is_exact],
+            "battles": None if plan.is_exact else plan.battles,
             "seed": plan.seed,
             "pairing": settings.pairing,
             "grid": {key: list(values) for key, values in plan.grid.items()},
@@ -462,6 +462,7 @@ class _Session:
                 pairing=plan.sweep.sweep.pairing,
                 ruleset=plan.ruleset.id,
                 kind=plan.ruleset.kind,
+                is_exact=plan.is_exact,
             )
 
     def _read(self, name: str, segments: npt.NDArray[np.int64]) -> PartRows | None:

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import IO, TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simcore.result import sample_sd
+from simcore.result import expected_sd, sample_sd
 from simcore.scenario import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
     import numpy.typing as npt
 
     from simcore.run.mix import Mix
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from simcore.run.store import Store
     from simcore.schema import Ruleset
 
-__all__ = ["ALL_OUTCOMES", "METHOD_SHOWN", "TABLES", "Tables", "sample_sd", "writing_tables"]
+__all__ = ["ALL_OUTCOMES", "METHODS_SHOWN", "TABLES", "Tables", "sample_sd", "writing_tables"]
 
 TABLES: Final = ("matchups", "survivors", "mixes")
 ALL_OUTCOMES: Final = "all"
-METHOD_SHOWN: Final = "simulated"
+METHODS_SHOWN: Final = {False: "simulated", True: "exact"}
+"""How a sweep's results were found, by whether it is exact."""
 _SIDES: Final = ("attacker", "defender")
 _ROW_GROUP: Final = 8_192
 _SEED_LIMIT: Final = 2**64
@@ -386,7 +387,9 @@ class Tables:
         """
         point, i, j = self._plan.locate(matchup)
         attacker, defender = point.attackers[i], point.defenders[j]
-        figures = [int(value) for value in tally]
+        # A solved matchup has expected values in place of counts, bit by bit.
+        is_exact = self._plan.is_exact
+        figures: list[Any] = tally.view(np.float64).tolist() if is_exact else [int(value) for value in tally]
         costs = self._costs(matchup, point, i, j, error)
         self._add_matchup(matchup, point, (attacker, defender), costs, figures, error)
         sums = self._sums_of(point)
@@ -399,7 +402,7 @@ class Tables:
             sums.sums[side][own].add(
                 weight=sums.weights[1 - side][enemy],
                 opponent=(defender, attacker)[side].name,
-                battles=figures[layout.battles],
+                battles=0 if is_exact else figures[layout.battles],
                 wins=sum(figures[k] for k in layout.wins[side]),
                 swing=figures[layout.swing] * (1, -1)[side],
                 lost=figures[layout.lost[side]],
@@ -418,16 +421,18 @@ class Tables:
         layout = self._layout
         row: list[Any] = [matchup, mixes[0].name, mixes[1].name, mixes[0].units, mixes[1].units]
         row += [mixes[0].weight, mixes[1].weight, *self._grid_values(point)]
-        row += [self._ruleset.id, point.edition, METHOD_SHOWN]
-        n = figures[layout.battles] if figures and not error else 0
-        row += [None if error else n, self._seed, *costs]
+        row += [self._ruleset.id, point.edition, METHODS_SHOWN[self._plan.is_exact]]
+        is_exact = self._plan.is_exact
+        n = 1 if is_exact else figures[layout.battles] if figures and not error else 0
+        row += [None if error else 0 if is_exact else n, self._seed, *costs]
         if error:
             row += [None] * (2 * len(layout.outcomes) + 2 * len(layout.moments) + len(layout.means))
         else:
-            row += [figures[k] for _, k in layout.outcomes]
+            row += [None if is_exact else figures[k] for _, k in layout.outcomes]
             row += [figures[k] / n for _, k in layout.outcomes]
             for _, total, squares in layout.moments:
-                row += [figures[total] / n, sample_sd(n, figures[total], figures[squares])]
+                spread = expected_sd if is_exact else sample_sd
+                row += [figures[total] / n, spread(n, figures[total], figures[squares])]
             row += [figures[k] / n for _, k in layout.means]
         row += ["failed" if error else "ok", error]
         self._matchups.add(row)
@@ -464,11 +469,14 @@ class Tables:
         for number, (side, mix) in enumerate(zip(_SIDES, mixes, strict=True)):
             for unit, start in self._starts(matchup, point, number, mix):
                 left = [figures[k] for k in layout.survivors[side, unit]]
-                n = figures[layout.battles]
-                self._survivors.add([matchup, side, unit, ALL_OUTCOMES, n, start, sum(left) / n])
+                is_exact = self._plan.is_exact
+                n = 1 if is_exact else figures[layout.battles]
+                shown = 0 if is_exact else n
+                self._survivors.add([matchup, side, unit, ALL_OUTCOMES, shown, start, sum(left) / n])
                 for (outcome, times), total in zip(counts, left, strict=True):
                     if times:
-                        self._survivors.add([matchup, side, unit, outcome, times, start, total / times])
+                        shown = 0 if is_exact else times
+                        self._survivors.add([matchup, side, unit, outcome, shown, start, total / times])
 
     def _sums_of(self, point: GridPoint) -> _PointSums:
         """Return the sums of `point`, after writing the mixes of all grid points before it."""
