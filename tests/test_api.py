@@ -351,7 +351,7 @@ def test_impossible_scripts(script: list[Any], message: str) -> None:
 
 
 def test_scripts_that_do_not_fit_name_the_draw_point() -> None:
-    with pytest.raises(ScenarioError, match=r"draw point 1 \(cycle 1, attacker: 1 tank, 1 dice\) cannot give 2 hits"):
+    with pytest.raises(ScenarioError, match=r"draw point 1 \(cycle 1, attacker: 1 tank, 1 die\) cannot give 2 hits"):
         simcore.replay(DUEL, script=[2])
     with pytest.raises(ScenarioError, match=r"ends after 1 draw points, but draw point 2"):
         simcore.replay(DUEL, script=[0])

@@ -11,8 +11,9 @@ from simcore.core.jit import kernel
 
 __all__ = ["binomial", "convolve", "find_or_add", "new_table", "two_point", "window"]
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(29)
+_FIRST = np.uint64(12)
+_SECOND = np.uint64(25)
+_THIRD = np.uint64(27)
 
 
 @kernel
@@ -108,8 +109,12 @@ def new_table(capacity):
 def find_or_add(keys, places, key, new):
     """Return the index of `key`, which becomes `new` if it was not there."""
     mask = np.uint64(len(keys) - 1)
-    mixed = np.uint64(key) * _MULTIPLIER
-    slot = np.int64((mixed ^ (mixed >> _SHIFT)) & mask)
+    # Shifts alone: a product would leave the range of 64 bits, which is an error where nothing is compiled.
+    mixed = np.uint64(key)
+    mixed ^= mixed >> _FIRST
+    mixed ^= mixed << _SECOND
+    mixed ^= mixed >> _THIRD
+    slot = np.int64(mixed & mask)
     while places[slot] >= 0:
         if keys[slot] == key:
             return places[slot]

@@ -25,6 +25,8 @@ __all__ = ["count_states", "solve_assaults", "solve_battles", "solve_raids"]
 _Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 """Expected accumulators, states reached and status of some matchups."""
 _AT_A_TIME = 16
+_LAND_CAPACITY = 1_024
+_GROWTH = 8
 _SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
 """States of a side and pairs of states for which there is room, one attempt after the other."""
 
@@ -110,7 +112,7 @@ def solve_battles(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *
     found = np.zeros((m, len(ACCUMULATORS))), np.zeros(m, dtype=np.int64), np.full(m, Status.UNSET, dtype=np.uint8)
     at_sea = arrays.rules[:, RowField.SEA] != 0
     for rows, part in (
-        _solve_land(arrays, scenarios, np.flatnonzero(~at_sea), threads),
+        *_solve_land(arrays, scenarios, np.flatnonzero(~at_sea), threads),
         *_solve_sea(arrays, np.flatnonzero(at_sea), threads),
     ):
         found[0][rows], found[1][rows], found[2][rows] = part
@@ -119,16 +121,24 @@ def solve_battles(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *
 
 def _solve_land(
     arrays: Battles, scenarios: Sequence[GeneralCombatScenario], rows: npt.NDArray[np.int64], threads: int
-) -> tuple[npt.NDArray[np.int64], _Found]:
+) -> Iterator[tuple[npt.NDArray[np.int64], _Found]]:
+    """Solve battles on land in ever larger tables: most attackers have far fewer states than they could have."""
     from simcore.rulesets.general_combat import solver  # noqa: PLC0415 - compiles kernels
 
     solve: Any = solver.solve_all
+    most = max((_attacker_states(scenarios[row]) + 1 for row in rows), default=0)
+    capacity = _LAND_CAPACITY
+    while len(rows):
 
-    def run(some: npt.NDArray[np.int64], found: _Found) -> None:
-        capacity = np.array([_attacker_states(scenarios[row]) + 1 for row in some], dtype=np.int64)
-        solve(some, arrays, capacity, found[0], found[2], found[1])
+        def run(some: npt.NDArray[np.int64], found: _Found, room: int = min(capacity, most)) -> None:
+            solve(some, arrays, room, found[0], found[2], found[1])
 
-    return rows, _in_threads(run, rows, len(ACCUMULATORS), threads)
+        part = _in_threads(run, rows, len(ACCUMULATORS), threads)
+        yield rows, part
+        rows = rows[part[2] == Status.CAPACITY]
+        if capacity >= most:
+            return
+        capacity *= _GROWTH
 
 
 def _solve_sea(

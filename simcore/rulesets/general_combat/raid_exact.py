@@ -156,14 +156,17 @@ def solve_raid(raids: Raids, row: int) -> npt.NDArray[np.float64]:
     n_types = len(UnitType)
     for left, chance in attackers:
         own = raid.cost_lost(Side.ATTACKER, left)
-        done = 0.0
+        done = nothing = 0.0
         for damage, share in raid.damage(left).items():
             p = chance * share
             acc[RaidAccumulator.DAMAGE] += p * damage
             acc[RaidAccumulator.DAMAGE_SQ] += p * damage * damage
             acc[RaidAccumulator.HISTOGRAM + min(damage, HISTOGRAM - 1)] += p
-            done += share if damage > 0 else 0.0
-        for outcome, share in ((RaidOutcome.DAMAGE, done), (RaidOutcome.NO_DAMAGE, 1.0 - done)):
+            if damage > 0:
+                done += share
+            else:
+                nothing += share
+        for outcome, share in ((RaidOutcome.DAMAGE, done), (RaidOutcome.NO_DAMAGE, nothing)):
             p = chance * share
             column = RaidAccumulator.SURVIVORS + outcome * 2 * n_types
             acc[RaidAccumulator.OUTCOMES + outcome] += p

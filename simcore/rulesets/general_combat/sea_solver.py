@@ -111,6 +111,9 @@ _TAIL = 1e-17
 _SPECK = 1e-19
 _REMNANT = 1e-21
 """States less likely than this are not followed."""
+_LISTS = 1 << 38
+_MOST_EFFORT = 3_000_000_000
+"""Pairs of states that a solution may lead to, repeated ones included: some minutes of work."""
 
 
 class _Fleet(NamedTuple):
@@ -729,6 +732,7 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     )
     _arrive(pairs, top, width, x, y, top, 0, 1.0, 1.0)
     generation = np.int64(0)
+    effort = np.int64(0)
     visits_sum = 0.0
     squares_sum = 0.0
     for level in range(len(pairs.head)):
@@ -769,8 +773,10 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                 continue
             one.cycles[0] = cycle + 1
             n = _fight(rules, plan, odds, own, enemy, one, lanes, work, generation, lists, strikes, buffer)
-            generation += 1_000_000
-            if n < 0:
+            # More lists than one cycle could ever make.
+            generation += _LISTS
+            effort += n + LANES
+            if n < 0 or effort > _MOST_EFFORT:
                 return
             then = min(cycle + 1, counted)
             stays = 0.0

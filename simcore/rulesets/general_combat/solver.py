@@ -38,6 +38,7 @@ from simcore.rulesets.general_combat.steps import (
     may_retreat,
     wants_retreat,
 )
+from simcore.schema import MAX_STATES
 
 __all__ = ["solve_all", "solve_land"]
 
@@ -95,6 +96,8 @@ _TAIL = 1e-17
 _SPECK = 1e-22
 """Products of probabilities below this are dropped."""
 _REMNANT = 1e-16
+_MOST_HITS = 1 << 26
+"""Most entries of the attacker's table of hits: half a gigabyte."""
 
 
 class _Side(NamedTuple):
@@ -560,7 +563,7 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
     rows : int64 (N,)
         Matchup rows.
     battles : Battles
-    capacity : int64 (N,)
+    capacity : int64
         Most states of the attacker.
     tallies : float64 (N, K)
         Output: expected accumulators of one battle.
@@ -603,14 +606,17 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
     n_enemy = np.int64(1)
     for g in range(plan.groups[1, 0], plan.groups[1, 1]):
         n_enemy += plan.start[g]
-    own = _new_side(capacity[s], most_own)
+    if capacity * (most_own + 1) > _MOST_HITS:
+        status[s] = _CAPACITY
+        return
+    own = _new_side(capacity, most_own)
     enemy = _new_side(n_enemy, most_enemy)
     slots = np.int64(16)
-    while slots < 2 * capacity[s] + 2:
+    while slots < 2 * capacity + 2:
         slots *= 2
     table = new_table(slots)
-    starts = np.zeros(2 * capacity[s] + 2, dtype=np.int64)
-    chances = np.zeros(2 * capacity[s] + 2)
+    starts = np.zeros(2 * capacity + 2, dtype=np.int64)
+    chances = np.zeros(2 * capacity + 2)
     n_own, n_starts = _fire_aa(rules, plan, odds, own, table, radix, alive, hits, scratch, starts, chances)
     if n_own >= 0:
         n_own = _list_attackers(rules, plan, odds, own, table, radix, n_own, alive, doomed, dice, hits, scratch)
@@ -619,6 +625,9 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
         return
     _list_defenders(rules, plan, odds, enemy, alive, doomed, dice, hits, scratch)
     reached[s] = n_own * n_enemy
+    if n_own * n_enemy > MAX_STATES:
+        status[s] = _CAPACITY
+        return
     ends_own = np.zeros((_N_OUTCOMES, n_own))
     ends_enemy = np.zeros((_N_OUTCOMES, n_enemy))
     now = np.zeros((n_own, n_enemy))
