@@ -605,6 +605,11 @@ def solve_checked(
         States that could be reached.
     problems : dict of int to ScenarioError
         Why the others cannot be solved, by row.
+
+    Raises
+    ------
+    KernelStatusError
+        When a solver gave no answer.
     """
     ruleset = encoded.ruleset
     tally = np.zeros((len(encoded), len(ruleset.accumulators)))
@@ -628,6 +633,11 @@ def solve_checked(
             reached[row] = states_found[at]
             if status[at] == Status.OK:
                 tally[row] = found[at]
+            elif status[at] != Status.CAPACITY:
+                name, battle = Status(int(status[at])).name, encoded.scenarios[row]
+                raise KernelStatusError(
+                    f"{name}: {battle.unit_text(0)} v {battle.unit_text(1)} was not solved (internal error)"
+                )
             else:
                 problems[row] = ScenarioError(
                     'the battle has more states than the exact solver has room for; use "simulate"'
