@@ -247,7 +247,7 @@ def _bomb(raids, row, table, key, state, damage, trace, script):
     heavy = np.zeros(n, dtype=np.int64)
     bombers = np.zeros(n, dtype=np.int64)
     for p in range(alive.shape[1]):
-        t = raids.types[row, 0, p]
+        t = np.int64(raids.types[row, 0, p])
         for i in range(n):
             if t == _BOMBER:
                 bombers[i] = alive[0, p, i]
@@ -277,7 +277,7 @@ def _tally(raids, row, alive, damage, fought, acc):
         column = _A_SURVIVORS + outcome * 2 * _N_TYPES
         for side in range(2):
             for p in range(alive.shape[1]):
-                t = raids.types[row, side, p]
+                t = np.int64(raids.types[row, side, p])
                 if t >= 0:
                     left = np.int64(alive[side, p, i])
                     lost[side] += (raids.counts[row, side, p] - left) * raids.costs[row, side, p]
@@ -306,7 +306,7 @@ def _record(raids, row, alive, damage, fought, records):
         records.damage[i] = damage[i]
         for side in range(2):
             for p in range(alive.shape[1]):
-                t = raids.types[row, side, p]
+                t = np.int64(raids.types[row, side, p])
                 if t >= 0:
                     left = np.int64(alive[side, p, i])
                     records.survivors[i, side, t] += left
