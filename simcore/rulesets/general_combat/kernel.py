@@ -34,8 +34,6 @@ from simcore.rulesets.general_combat.lane import (
     AA_GUN,
     LANES,
     N_CLASSES,
-    SEA_TOTALS,
-    SIDE_TOTALS,
     SLOT_CLASS,
     SLOT_GROUP,
     SLOT_ODDS,
@@ -60,22 +58,20 @@ from simcore.rulesets.general_combat.lane import (
     total_dice,
 )
 from simcore.rulesets.general_combat.sea import (
-    SeaTotal,
     allow_air_hits,
+    conclude_at_sea,
     count_board,
-    find_sea_endings,
+    end_cycle_at_sea,
     keep_doomed,
     note_doomed,
     note_strikes,
     note_unfired,
-    submerge,
-    sweep_transports,
+    submerge_both,
     take_losses,
 )
 from simcore.rulesets.general_combat.steps import (
     conclude,
     conclude_landing,
-    conclude_sea,
     condition_a,
     may_retreat,
     swept_aa_guns,
@@ -110,9 +106,6 @@ _RETREATS = int(Outcome.ATTACKER_RETREATS)
 
 _SUBMARINE = int(UnitType.SUBMARINE)
 _SHIPS = tuple(int(UnitType[name.upper()]) for name in BOMBARDERS)
-_SUBMERGED = SeaTotal.SUBMERGED
-_ON_BOARD = 4
-"""Kinds of units on the board: the first rows of `SeaTotal`."""
 _ENEMY = N_CLASSES
 """First hit row of the defender as the firing side."""
 
@@ -121,7 +114,6 @@ _STRIKE_ALWAYS = int(RowField.STRIKE_ALWAYS)
 _SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
 _ATTACKER_STRIKES_FIRST = int(RowField.ATTACKER_STRIKES_FIRST)
 _DOOMED_DESTROYER_COUNTS = int(RowField.DOOMED_DESTROYER_COUNTS)
-_SUBMERGE = (int(RowField.ATTACKER_SUBMERGE), int(RowField.DEFENDER_SUBMERGE))
 _AA_ODDS = int(RowField.AA_ODDS)
 _AA_OWNER_PICKS = int(RowField.AA_OWNER_PICKS)
 _GUNS_ARE_UNITS = int(RowField.GUNS_ARE_UNITS)
@@ -360,27 +352,6 @@ def _find_endings(rules, plan, lanes, n):
 
 
 @kernel
-def _submerge_both(rules, plan, lanes, n, step, trace):
-    """Submerge by policy: first the attacker's submarines, then the defender's, who sees them gone (GC-4.2.2)."""
-    for side in range(2):
-        if rules[_SUBMERGE[side]] != 0:
-            allow_air_hits(rules, 1 - side, lanes.totals, n, lanes.air_hits_subs)
-            submerge(rules, plan, side, lanes, n, step, trace)
-            count_board(plan, lanes.alive, n, lanes.totals)
-
-
-@kernel
-def _find_endings_at_sea(rules, plan, lanes, n, trace):
-    """Make the sweep of step 5, submerge where it comes last, and test step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
-    count_board(plan, lanes.alive, n, lanes.totals)
-    sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
-    if rules[_SUBMERGE_AT_END] != 0:
-        _submerge_both(rules, plan, lanes, n, _REMOVAL, trace)
-        sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
-    find_sea_endings(rules, lanes.totals, n, lanes.cycles, lanes.ending)
-
-
-@kernel
 def _find_runaway(lanes, n):
     """Return the lane of a battle that would leave the range of cycles, -1 if there is none."""
     cycles = lanes.cycles
@@ -416,13 +387,7 @@ def _end_battles(rules, plan, cargo, lanes, n_ended, n_done, records, first_reco
         cycle = cycles[i]
         outcome = np.int64(_UNFINISHED)
         if ending[i] == _CONDITION_A and at_sea:
-            attackers = np.int64(0)
-            defenders = np.int64(0)
-            for kind in range(_ON_BOARD):
-                attackers += totals[SEA_TOTALS + kind, i]
-                defenders += totals[SEA_TOTALS + SIDE_TOTALS + kind, i]
-            below = totals[SEA_TOTALS + _SUBMERGED, i] + totals[SEA_TOTALS + SIDE_TOTALS + _SUBMERGED, i]
-            outcome = np.int64(conclude_sea(attackers, defenders, below))
+            outcome = np.int64(conclude_at_sea(totals, i))
         elif ending[i] == _CONDITION_A:
             attackers = np.int64(totals[_ATTACKERS, i])
             defenders = np.int64(totals[_DEFENDERS, i])
@@ -564,7 +529,7 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
     strip = rules[_STRIKE_ALWAYS] != 0
     count_board(plan, alive, n, totals)
     if rules[_SUBMERGE_AT_END] == 0:
-        _submerge_both(rules, plan, lanes, n, _STRIKE, trace)
+        submerge_both(rules, plan, lanes, n, _STRIKE, trace)
     for side in range(2):
         note_strikes(rules, side, totals, n, lanes.struck)
         if strip:
@@ -682,7 +647,7 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
             started += stop - n
             n = stop
         if sea is not None:
-            _find_endings_at_sea(rules, plan, lanes, n, trace)
+            end_cycle_at_sea(rules, plan, lanes, n, trace)
         elif sea_records is not None:
             find_landing_endings(rules, plan, lanes, n, trace)
         else:

@@ -12,7 +12,7 @@ from simcore.enums import Side, Status
 from simcore.rulesets.general_combat.drive import run_raid
 from simcore.rulesets.general_combat.encoding import REMAINDER_GROUPS, UNITS, DrawStep
 from simcore.rulesets.general_combat.raid import HEAVY_GROUP, RAID_OUTCOMES, encode_raids
-from simcore.rulesets.general_combat.story import check_end, counted, hits_text, listed
+from simcore.rulesets.general_combat.story import Story, check_end, counted, hits_text, listed
 from simcore.rulesets.general_combat.trace import POOLED, Event, EventField, new_raid_records
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True)
-class RaidReplay:
+class RaidReplay(Story):
     """One raid, told.
 
     Attributes
@@ -66,13 +66,6 @@ class RaidReplay:
     cost_lost: dict[str, int]
     draws: list[dict[str, Any]]
 
-    def to_text(self) -> str:
-        """Return the story as text."""
-        return "\n".join(self.lines)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
     def to_dict(self) -> dict[str, Any]:
         """Return the replay as JSON-able data."""
         return {
@@ -86,10 +79,6 @@ class RaidReplay:
             "draws": self.draws,
             "story": self.lines,
         }
-
-    def _repr_html_(self) -> str:
-        text = self.to_text().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return f"<pre>{text}</pre>"
 
 
 class _RaidNarrator:

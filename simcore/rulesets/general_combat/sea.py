@@ -14,6 +14,7 @@ from simcore.rulesets.general_combat.steps import (
     absorb,
     acts_in_step_2,
     can_fire,
+    conclude_sea,
     condition_a,
     damage_first,
     hull_losses,
@@ -28,14 +29,14 @@ from simcore.rulesets.general_combat.trace import Event, emit
 __all__ = [
     "SeaTotal",
     "allow_air_hits",
+    "conclude_at_sea",
     "count_board",
-    "find_sea_endings",
+    "end_cycle_at_sea",
     "keep_doomed",
     "note_doomed",
     "note_strikes",
     "note_unfired",
-    "submerge",
-    "sweep_transports",
+    "submerge_both",
     "take_losses",
 ]
 
@@ -63,6 +64,9 @@ _ARMED_SUBMARINES = SeaTotal.ARMED_SUBMARINES
 _ARMED_SHIPS = SeaTotal.ARMED_SHIPS
 _DESTROYERS = SeaTotal.DESTROYERS
 _SUBMERGED_TOTAL = SeaTotal.SUBMERGED
+_SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
+_ON_BOARD = 4
+"""Kinds of units on the board: the first rows of `SeaTotal`."""
 _ARMED = 4
 """From a kind's total to that of its armed units."""
 
@@ -170,7 +174,7 @@ def note_strikes(rules, side, totals, n, struck):
 
 
 @kernel
-def submerge(rules, plan, side, lanes, n, step, trace):
+def _submerge(rules, plan, side, lanes, n, step, trace):
     """Submerge a side's submarines where its policy says so and no enemy destroyer is left (GC-4.2.2, GC-4.2.3).
 
     ``lanes.totals`` count the board as it is now, ``lanes.air_hits_subs`` says where the enemy's aircraft can
@@ -287,7 +291,7 @@ def keep_doomed(plan, side, totals, n, alive, unfired, doomed):
 
 
 @kernel
-def sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
+def _sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
     """Step 5 and before the first die: destroy defenceless transports of the defender (GC-4.5.2, GC-4.5.3)."""
     if rules[_TRANSPORTS_SWEPT] == 0:
         return
@@ -317,7 +321,7 @@ def sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
 
 
 @kernel
-def find_sea_endings(rules, totals, n, cycles, ending):
+def _find_endings(rules, totals, n, cycles, ending):
     """Step 6 at sea and the test before cycle 1: condition A, then B, then the cycle limit (GC-4.6.1)."""
     a = SEA_TOTALS
     d = SEA_TOTALS + SIDE_TOTALS
@@ -382,3 +386,36 @@ def find_sea_endings(rules, totals, n, cycles, ending):
             elif cycle == limit:
                 ends = _LIMIT
         ending[i] = ends
+
+
+@kernel
+def submerge_both(rules, plan, lanes, n, step, trace):
+    """Submerge by policy: first the attacker's submarines, then the defender's, who sees them gone (GC-4.2.2)."""
+    for side in range(2):
+        if rules[_SUBMERGE[side]] != 0:
+            allow_air_hits(rules, 1 - side, lanes.totals, n, lanes.air_hits_subs)
+            _submerge(rules, plan, side, lanes, n, step, trace)
+            count_board(plan, lanes.alive, n, lanes.totals)
+
+
+@kernel
+def end_cycle_at_sea(rules, plan, lanes, n, trace):
+    """Make the sweep of step 5, submerge where it comes last, and test step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
+    count_board(plan, lanes.alive, n, lanes.totals)
+    _sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
+    if rules[_SUBMERGE_AT_END] != 0:
+        submerge_both(rules, plan, lanes, n, _STEP_5, trace)
+        _sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
+    _find_endings(rules, lanes.totals, n, lanes.cycles, lanes.ending)
+
+
+@kernel
+def conclude_at_sea(totals, i):
+    """Outcome of the battle in lane `i`, which ended under condition A (GC-4.6.2 to GC-4.6.5)."""
+    attackers = np.int64(0)
+    defenders = np.int64(0)
+    for kind in range(_ON_BOARD):
+        attackers += totals[SEA_TOTALS + kind, i]
+        defenders += totals[SEA_TOTALS + SIDE_TOTALS + kind, i]
+    below = totals[SEA_TOTALS + _SUBMERGED_TOTAL, i] + totals[SEA_TOTALS + SIDE_TOTALS + _SUBMERGED_TOTAL, i]
+    return conclude_sea(attackers, defenders, below)

@@ -28,8 +28,6 @@ from simcore.rulesets.general_combat.encoding import (
 from simcore.rulesets.general_combat.lane import (
     LANES,
     N_CLASSES,
-    SEA_TOTALS,
-    SIDE_TOTALS,
     SLOT_CLASS,
     SLOT_ODDS,
     SLOT_TYPE,
@@ -40,19 +38,18 @@ from simcore.rulesets.general_combat.lane import (
     plan_matchup,
 )
 from simcore.rulesets.general_combat.sea import (
-    SeaTotal,
     allow_air_hits,
+    conclude_at_sea,
     count_board,
-    find_sea_endings,
+    end_cycle_at_sea,
     keep_doomed,
     note_doomed,
     note_strikes,
     note_unfired,
-    submerge,
-    sweep_transports,
+    submerge_both,
     take_losses,
 )
-from simcore.rulesets.general_combat.steps import aircraft_without_room, conclude_sea
+from simcore.rulesets.general_combat.steps import aircraft_without_room
 
 __all__ = ["Ends", "solve_all_at_sea", "solve_sea"]
 
@@ -70,16 +67,12 @@ _DAMAGE = int(LossForm.DAMAGE)
 _HULL = int(LossForm.HULL)
 _DAMAGED = int(LossForm.DAMAGED)
 _SUBMERGED_FORM = int(LossForm.SUBMERGED)
-_SUBMERGED = SeaTotal.SUBMERGED
-_ON_BOARD = 4
 
 _STRIKE = 2
 _ATTACK = 3
-_REMOVAL = 5
 
 _STRIKE_ALWAYS = int(RowField.STRIKE_ALWAYS)
 _SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
-_SUBMERGE = (int(RowField.ATTACKER_SUBMERGE), int(RowField.DEFENDER_SUBMERGE))
 _ATTACKER_STRIKES_FIRST = int(RowField.ATTACKER_STRIKES_FIRST)
 _DOOMED_DESTROYER_COUNTS = int(RowField.DOOMED_DESTROYER_COUNTS)
 _LOW_LUCK_COMBAT = int(RowField.LOW_LUCK_COMBAT)
@@ -448,39 +441,6 @@ def _note_end(own, enemy, x, y, outcome, chance, stamp, ends):
     return True
 
 
-@kernel
-def _conclude(totals):
-    """Outcome of a battle that ended under condition A, by the totals of lane 0."""
-    attackers = np.int64(0)
-    defenders = np.int64(0)
-    for kind in range(_ON_BOARD):
-        attackers += totals[SEA_TOTALS + kind, 0]
-        defenders += totals[SEA_TOTALS + SIDE_TOTALS + kind, 0]
-    below = totals[SEA_TOTALS + _SUBMERGED, 0] + totals[SEA_TOTALS + SIDE_TOTALS + _SUBMERGED, 0]
-    return np.int64(conclude_sea(attackers, defenders, below))
-
-
-@kernel
-def _submerge_both(rules, plan, lanes, step):
-    """Submerge by policy in lane 0, the attacker's submarines first (GC-4.2.2)."""
-    for side in range(2):
-        if rules[_SUBMERGE[side]] != 0:
-            allow_air_hits(rules, 1 - side, lanes.totals, 1, lanes.air_hits_subs)
-            submerge(rules, plan, side, lanes, 1, step, None)
-            count_board(plan, lanes.alive, 1, lanes.totals)
-
-
-@kernel
-def _step_6(rules, plan, one):
-    """Sweep, submerge where that comes last, and test the end of the battle in lane 0."""
-    count_board(plan, one.alive, 1, one.totals)
-    sweep_transports(rules, plan, one.totals, 1, one.alive, one.cycles, one.before, None)
-    if rules[_SUBMERGE_AT_END] != 0:
-        _submerge_both(rules, plan, one, _REMOVAL)
-        sweep_transports(rules, plan, one.totals, 1, one.alive, one.cycles, one.before, None)
-    find_sea_endings(rules, one.totals, 1, one.cycles, one.ending)
-
-
 class _Buffer(NamedTuple):
     """Pairs that one cycle leads to, before the loop to itself is divided out."""
 
@@ -580,7 +540,7 @@ def _fight(rules, plan, odds, own, enemy, one, lanes, work, generation, lists, s
     one_by_one = rules[_ATTACKER_STRIKES_FIRST] != 0
     count_board(plan, one.alive, 1, one.totals)
     if rules[_SUBMERGE_AT_END] == 0:
-        _submerge_both(rules, plan, one, _STRIKE)
+        submerge_both(rules, plan, one, 1, _STRIKE, None)
     for side in range(2):
         note_strikes(rules, side, one.totals, 1, one.struck)
     x = _find_state(plan, 0, own, one.alive, 0)
@@ -749,7 +709,7 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
             _load(plan, 0, own, x, one.alive)
             _load(plan, 1, enemy, y, one.alive)
             one.cycles[0] = cycle
-            _step_6(rules, plan, one)
+            end_cycle_at_sea(rules, plan, one, 1, None)
             left = _find_state(plan, 0, own, one.alive, 0)
             right = _find_state(plan, 1, enemy, one.alive, 0)
             if left < 0 or right < 0:
@@ -758,7 +718,7 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
             if ending != _GOES_ON:
                 outcome = np.int64(_UNFINISHED)
                 if ending == _CONDITION_A:
-                    outcome = _conclude(one.totals)
+                    outcome = np.int64(conclude_at_sea(one.totals, 0))
                 elif ending == _RETREAT:
                     outcome = np.int64(_RETREATS)
                 _book(plan, rules, own, enemy, left, right, outcome, chance, acc)

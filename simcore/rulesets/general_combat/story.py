@@ -34,7 +34,7 @@ from simcore.unittext import format_units
 if TYPE_CHECKING:
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
 
-__all__ = ["Replay", "check_end", "counted", "hits_text", "listed", "replay"]
+__all__ = ["Replay", "Story", "check_end", "counted", "hits_text", "listed", "replay"]
 
 _TRACE_EVENTS = 4_096
 _NO_HITS_LEFT = -1
@@ -82,8 +82,31 @@ _CLAUSES = {
 }
 
 
+class Story:
+    """What is told of a battle, as text and in notebooks.
+
+    Attributes
+    ----------
+    lines : list of str
+        One event a line.
+    """
+
+    lines: list[str]
+
+    def to_text(self) -> str:
+        """Return the story as text."""
+        return "\n".join(self.lines)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        text = self.to_text().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        return f"<pre>{text}</pre>"
+
+
 @dataclass(frozen=True)
-class Replay:
+class Replay(Story):
     """One battle, told.
 
     Attributes
@@ -124,13 +147,6 @@ class Replay:
     sea: dict[str, Any] | None
     draws: list[dict[str, Any]]
 
-    def to_text(self) -> str:
-        """Return the story as text."""
-        return "\n".join(self.lines)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
     def to_dict(self) -> dict[str, Any]:
         """Return the replay as JSON-able data."""
         return {
@@ -146,10 +162,6 @@ class Replay:
             "draws": self.draws,
             "story": self.lines,
         }
-
-    def _repr_html_(self) -> str:
-        text = self.to_text().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return f"<pre>{text}</pre>"
 
 
 def counted(count: int, unit: str) -> str:
