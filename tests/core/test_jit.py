@@ -88,14 +88,20 @@ def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> N
     simcore.replay(DUEL)
     simcore.replay(DUEL, script=[1, 1, 1, 1])
     fleet = {"terrain": "sea", "attacker": {"units": "1 cruiser"}, "defender": {"units": "1 destroyer"}}
-    simcore.simulate(simcore.encode([DUEL, fleet]), battles=5_000, threads=2)
-    simcore.simulate(simcore.encode([fleet]), battles=5_000, threads=1)
-    simcore.replay(fleet)
+    landing = {"terrain": "amphibious", **DUEL}
+    at_sea = {"attacker": {"units": "1 cruiser"}, "defender": {"units": "1 destroyer"}}
+    for scenario in (fleet, landing, {**landing, "sea": at_sea}):
+        simcore.simulate(simcore.encode([scenario]), battles=5_000, threads=2)
+        simcore.simulate(simcore.encode([scenario]), battles=5_000, threads=1)
+        simcore.simulate(simcore.encode([scenario]), battles=50, keep_battles=True)
+        simcore.replay(scenario)
+    simcore.simulate(simcore.encode([DUEL, fleet, landing]), battles=5_000, threads=2)
     serial: Any = kernel.resolve_serial
     parallel: Any = kernel.resolve_parallel
-    # Land and sea are compiled apart, each only when it is needed.
-    assert len(serial.signatures) == 2 * 2
-    assert len(parallel.signatures) == 2
+    # Land battles, sea battles and landings are compiled apart, each only when it is needed; an assault is the
+    # last two.
+    assert len(serial.signatures) == 3 * 2
+    assert len(parallel.signatures) == 3
 
 
 def test_layer_is_known() -> None:
