@@ -52,9 +52,9 @@ def expected_sd(n: float, total: float, squares: float) -> float:
     Parameters
     ----------
     n : float
-        Always 1: expected values are those of one battle.
+        Probability of the battles that have the figure: 1 where all have it.
     total, squares : float
-        Expected value of the figure and of its square.
+        Expected value of the figure and of its square, 0 counted where a battle does not have it.
 
     Returns
     -------
@@ -107,11 +107,11 @@ def _distribution(sums: Mapping[str, float], n: float) -> dict[str, float]:
     return {amount + ("+" if amount == last else ""): count / n for amount, count in counts.items() if count}
 
 
-def _parts(sums: Mapping[str, float], ruleset: Ruleset, n: float) -> dict[str, Any]:
+def _parts(sums: Mapping[str, float], ruleset: Ruleset, n: float, *, is_sample: bool) -> dict[str, Any]:
     """Return the two battles of an assault: at sea in all of them, on land where somebody attacked there."""
 
     def moments(name: str, battles: float) -> dict[str, float]:
-        return _moments(sums, name, battles, is_sample=True)
+        return _moments(sums, name, battles, is_sample=is_sample)
 
     fought = sums["land.battles"]
     sea: dict[str, Any] = {
@@ -136,7 +136,7 @@ def _moments(sums: Mapping[str, float], name: str, n: float, *, is_sample: bool)
     total, squares = sums[f"{name}.sum"], sums[f"{name}.sumsq"]
     if is_sample:
         return {"mean": total / n, "sd": sample_sd(int(n), int(total), int(squares)) or 0.0}
-    return {"mean": total, "sd": expected_sd(1, total, squares)}
+    return {"mean": total / n, "sd": expected_sd(n, total, squares)}
 
 
 def _results(
@@ -188,7 +188,7 @@ def _results(
     for extra, name in scenario.extra_means().items():
         data[extra] = sums[name] / n
     if "sea.cycles.sum" in sums:
-        data |= _parts(sums, ruleset, n)
+        data |= _parts(sums, ruleset, n, is_sample=head["method"] == "simulated")
     return data
 
 

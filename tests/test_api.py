@@ -414,3 +414,20 @@ def test_installations_are_not_listed_among_the_survivors() -> None:
     assert captured["captured"]["mean_guns"] == 2 * captured["captured"]["share"]
     units = simcore.odds("3 infantry", fort, edition="1942_2nd", battles=500).to_dict()
     assert list(units["defender"]["mean_survivors"]) == ["infantry", "aa_gun"]
+
+
+def test_the_parts_of_an_assault_are_spread_alike_exact_and_drawn() -> None:
+    fleet = {"units": "1 transport, 1 cruiser", "cargo": ["2 infantry"]}
+    scenario = {
+        "terrain": "amphibious",
+        "attacker": {"units": "2 infantry"},
+        "defender": {"units": "2 infantry"},
+        "sea": {"attacker": fleet, "defender": {"units": "1 destroyer"}},
+    }
+    exact = simcore.odds(scenario=scenario, method="exact").to_dict()
+    drawn = simcore.odds(scenario=scenario, battles=100_000).to_dict()
+    assert 0.2 < exact["land"]["share"] < 0.9
+    for part, figure in (("sea", "cycles"), ("land", "cycles"), ("sea", "attacker"), ("sea", "defender")):
+        for name, value in exact[part][figure].items():
+            assert value == pytest.approx(drawn[part][figure][name], rel=0.03, abs=1e-12)
+            assert value > 0

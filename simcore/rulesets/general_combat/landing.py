@@ -40,6 +40,7 @@ from simcore.rulesets.general_combat.steps import (
 from simcore.rulesets.general_combat.trace import Event, emit
 
 __all__ = [
+    "break_off",
     "close_up_fire",
     "count_parts",
     "find_landing_endings",
@@ -210,19 +211,34 @@ def _count_sides(rules, plan, lanes, n):
 
 
 @kernel
+def _may_break_off(plan, g, only_aircraft):
+    """Whether the units of row `g` may leave an assault: aircraft, and overland units where the edition lets them."""
+    t = plan.kind[g]
+    return is_aircraft(t) or (is_land(t) and plan.form[g] != _LANDED and only_aircraft == 0)
+
+
+@kernel
+def break_off(plan, alive, i, only_aircraft):
+    """Move those who may leave an assault off the board of lane `i`; returns how many they are (GC-5.6)."""
+    left = np.int64(0)
+    for g in range(plan.board[0, 0], plan.board[0, 1]):
+        if _may_break_off(plan, g, only_aircraft):
+            left += alive[g, i]
+            alive[plan.elsewhere[plan.kind[g]], i] += alive[g, i]
+            alive[g, i] = 0
+    return left
+
+
+@kernel
 def _leave(plan, lanes, i, only_aircraft, trace):
     """Move those who may break off from the board of lane `i` to the rows of those who left (GC-5.6)."""
     alive = lanes.alive
-    for g in range(plan.board[0, 0], plan.board[0, 1]):
-        t = plan.kind[g]
-        overland = is_land(t) and plan.form[g] != _LANDED and only_aircraft == 0
-        if alive[g, i] > 0 and (is_aircraft(t) or overland):
-            if trace is not None:
-                emit(trace, _RETREAT_EVENT, lanes.cycles[i], _PRESS_OR_RETREAT, 0, t, alive[g, i], 0, 0, 0)
+    if trace is not None:
+        for g in range(plan.board[0, 0], plan.board[0, 1]):
+            if alive[g, i] > 0 and _may_break_off(plan, g, only_aircraft):
+                emit(trace, _RETREAT_EVENT, lanes.cycles[i], _PRESS_OR_RETREAT, 0, plan.kind[g], alive[g, i], 0, 0, 0)
                 lanes.before[g] = 0
-            lanes.counts[_RETREATED] += alive[g, i]
-            alive[plan.elsewhere[t], i] += alive[g, i]
-            alive[g, i] = 0
+    lanes.counts[_RETREATED] += break_off(plan, alive, i, only_aircraft)
 
 
 @kernel

@@ -27,7 +27,7 @@ from simcore.rulesets.general_combat.encoding import (
     RowField,
     UnitType,
 )
-from simcore.rulesets.general_combat.landing import muster_attackers
+from simcore.rulesets.general_combat.landing import break_off, muster_attackers
 from simcore.rulesets.general_combat.lane import AA_GUN, count_dice, is_aircraft, is_land, plan_matchup, remove
 from simcore.rulesets.general_combat.steps import (
     conclude,
@@ -329,12 +329,7 @@ def _list_attackers(rules, plan, odds, states, table, radix, n, alive, doomed, d
             leaving = leaving_units(aircraft, overland, only)
             if 0 < leaving < states.board[i] and may_leave_assault(rules[_POSSIBLE], aircraft, overland, only):
                 _read_units(plan, 0, states.units, i, alive)
-                for g in range(plan.board[0, 0], plan.board[0, 1]):
-                    t = plan.kind[g]
-                    walks = is_land(t) and plan.form[g] != _LANDED and only == 0
-                    if is_aircraft(t) or walks:
-                        alive[plan.elsewhere[t], 0] += alive[g, 0]
-                        alive[g, 0] = 0
+                break_off(plan, alive, 0, only)
                 at = _add_state(plan, 0, states, table, radix, n, alive)
                 if at < 0:
                     return at
