@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,37 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["MAX_STATES", "Ruleset", "ScenarioModel", "Tallies"]
+__all__ = ["MAX_STATES", "SPREAD", "Endings", "Ruleset", "ScenarioModel", "Tallies"]
 
 MAX_STATES = 2**22
 """Most states of an exact solution: their probabilities take up to 100 MB."""
 
+SPREAD = ("q05", "q25", "q50", "q75", "q95", "negative")
+"""What a solver tells of the swing behind the accumulators: quantiles, and the probability of a swing below 0."""
+
 Tallies = npt.NDArray[np.int64]
 """Integer accumulators (rows, K): adding rows merges runs exactly."""
+
+
+class Endings(NamedTuple):
+    """Every way in which a battle may end, as arrays. E ends, S sides, T unit types, C numbers of cycles.
+
+    Attributes
+    ----------
+    outcome : int8 (E,)
+    survivors : int16 (E, S, T)
+    cost_lost : int64 (E, S)
+    chance : float64 (E,)
+        Equal ends may be listed more than once.
+    cycle_chance : float64 (C,)
+        Probability of each number of cycles; the last entry stands for that many or more.
+    """
+
+    outcome: npt.NDArray[np.int8]
+    survivors: npt.NDArray[np.int16]
+    cost_lost: npt.NDArray[np.int64]
+    chance: npt.NDArray[np.float64]
+    cycle_chance: npt.NDArray[np.float64]
 
 
 class ScenarioModel(Protocol):
@@ -99,6 +123,8 @@ class Ruleset:
         reach, -1 where it finds out on the way.
     solve : callable or None
         ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
+    distribute : callable or None
+        ``distribute(arrays, scenarios, row) -> Endings``, or None where a battle has too many states or ends.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
@@ -129,6 +155,7 @@ class Ruleset:
     default_sweep: Mapping[str, Any]
     count_states: Callable[[Any], int] = lambda _scenario: 0
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
+    distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     kind: str = ""

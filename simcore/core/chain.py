@@ -5,11 +5,29 @@ Everything works on plain arrays in a fixed order, so that results are the same 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from simcore.core.jit import kernel
 
-__all__ = ["binomial", "convolve", "find_or_add", "new_table", "two_point", "window"]
+__all__ = [
+    "Sums",
+    "add_to",
+    "binomial",
+    "convolve",
+    "describe_spread",
+    "find_or_add",
+    "new_sums",
+    "new_table",
+    "slots_for",
+    "two_point",
+    "window",
+]
+
+_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SLACK = 1e-12
+"""Rounding that a quantile's level is allowed: sums of probabilities that are exactly a half stay a half."""
 
 _FIRST = np.uint64(12)
 _SECOND = np.uint64(25)
@@ -50,8 +68,9 @@ def binomial(n, numerator, denominator, out):
     total = 0.0
     for k in range(n + 1):
         total += out[k]
+    scale = 1.0 / total
     for k in range(n + 1):
-        out[k] /= total
+        out[k] *= scale
 
 
 @kernel
@@ -122,3 +141,85 @@ def find_or_add(keys, places, key, new):
     keys[slot] = key
     places[slot] = new
     return np.int64(new)
+
+
+@kernel
+def slots_for(n):
+    """Return how many slots a table of up to `n` states needs: a power of two, at least twice as many."""
+    slots = np.int64(16)
+    while slots < 2 * n + 2:
+        slots *= 2
+    return slots
+
+
+class Sums(NamedTuple):
+    """Probabilities of whole numbers, each number once. N numbers.
+
+    Attributes
+    ----------
+    keys, places : int64 (slots,)
+        Table of the numbers.
+    values : int64 (N,)
+    chances : float64 (N,)
+    count : int64 (1,)
+        Numbers so far.
+    """
+
+    keys: Any
+    places: Any
+    values: Any
+    chances: Any
+    count: Any
+
+
+@kernel
+def new_sums(capacity):
+    """Return an empty distribution with room for `capacity` different numbers."""
+    keys, places = new_table(slots_for(capacity))
+    return Sums(
+        keys=keys,
+        places=places,
+        values=np.zeros(capacity, dtype=np.int64),
+        chances=np.zeros(capacity),
+        count=np.zeros(1, dtype=np.int64),
+    )
+
+
+@kernel
+def add_to(sums, value, chance):
+    """Add a probability to that of a number."""
+    new = sums.count[0]
+    key = 2 * value if value >= 0 else -2 * value - 1
+    at = find_or_add(sums.keys, sums.places, key, new)
+    if at == new:
+        sums.count[0] = new + 1
+        sums.values[new] = value
+    sums.chances[at] += chance
+
+
+@kernel
+def describe_spread(sums, out):
+    """Fill `out` with what `simcore.schema.SPREAD` names: the smallest number that at least that share does not exceed.
+
+    Parameters
+    ----------
+    sums : Sums
+    out : float64 (6,)
+    """
+    n = sums.count[0]
+    order = np.argsort(sums.values[:n])
+    total = 0.0
+    for i in range(n):
+        total += sums.chances[order[i]]
+    below = 0.0
+    level = 0
+    negative = 0.0
+    for i in range(n):
+        value = sums.values[order[i]]
+        below += sums.chances[order[i]]
+        if value < 0:
+            negative = below
+        while level < len(_LEVELS) and below >= (_LEVELS[level] - _SLACK) * total:
+            out[level] = value
+            level += 1
+    out[len(_LEVELS)] = negative

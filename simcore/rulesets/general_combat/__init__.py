@@ -27,10 +27,10 @@ from simcore.rulesets.general_combat.raid import (
     encode_raids,
     raid_swing_bound,
 )
-from simcore.schema import Ruleset, Tallies
+from simcore.schema import Endings, Ruleset, Tallies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -87,6 +87,24 @@ def _record_raids(
     from simcore.rulesets.general_combat.drive import record_raids  # noqa: PLC0415 - compiles kernels
 
     return record_raids(arrays, keys, row, first, count)
+
+
+def _distribute(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], row: int) -> Endings | None:
+    from simcore.rulesets.general_combat.distribute import distribute_battle  # noqa: PLC0415 - compiles kernels
+
+    return distribute_battle(arrays, scenarios, row)
+
+
+def _distribute_assault(arrays: Assaults, scenarios: Sequence[GeneralCombatScenario], row: int) -> Endings | None:
+    from simcore.rulesets.general_combat.distribute import distribute_assault  # noqa: PLC0415 - compiles kernels
+
+    return distribute_assault(arrays, scenarios, row)
+
+
+def _distribute_raid(arrays: Raids, scenarios: Sequence[GeneralCombatScenario], row: int) -> Endings:
+    from simcore.rulesets.general_combat.distribute import distribute_raid  # noqa: PLC0415 - compiles kernels
+
+    return distribute_raid(arrays, scenarios, row)
 
 
 def _replay_raid(
@@ -153,6 +171,7 @@ _BATTLES = Ruleset(
     },
     count_states=count_states,
     solve=solve_battles,
+    distribute=_distribute,
     kind_of=_kind_of,
     plain=_plain,
 )
@@ -165,6 +184,7 @@ _ASSAULTS = replace(
     record=_record_assaults,
     swing_bound=assault_swing_bound,
     solve=solve_assaults,
+    distribute=_distribute_assault,
 )
 _RAIDS = replace(
     _BATTLES,
@@ -178,5 +198,6 @@ _RAIDS = replace(
     replay=_replay_raid,
     swing_bound=raid_swing_bound,
     solve=solve_raids,
+    distribute=_distribute_raid,
 )
 RULESET = replace(_BATTLES, kinds={"assault": _ASSAULTS, "raid": _RAIDS})

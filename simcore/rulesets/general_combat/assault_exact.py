@@ -12,7 +12,6 @@ from simcore.rulesets.general_combat.encoding import (
     ACCUMULATORS,
     ASSAULT_ACCUMULATORS,
     LAND_UNITS,
-    MAX_LOSS_GROUPS,
     OUTCOMES,
     UNITS,
     Accumulator,
@@ -25,30 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simcore.rulesets.general_combat.encoding import Assaults
+    from simcore.rulesets.general_combat.ends import Ends
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
-    from simcore.rulesets.general_combat.sea_solver import Ends
 
-__all__ = ["new_ends", "solve_assault"]
+__all__ = ["SeaBattle", "landing_of", "solve_assault", "without_landing"]
 
 _Floats = npt.NDArray[np.float64]
 _N_TYPES = len(UNITS)
 _LOST = (Accumulator.ATTACKER_LOST, Accumulator.DEFENDER_LOST)
 
 
-def new_ends(capacity: int) -> Ends:
-    """Return room for the ends of a sea battle."""
-    from simcore.rulesets.general_combat.sea_solver import Ends  # noqa: PLC0415 - compiles kernels
-
-    return Ends(
-        outcome=np.zeros(capacity, dtype=np.int8),
-        units=np.zeros((capacity, 2, MAX_LOSS_GROUPS), dtype=np.int16),
-        chance=np.zeros(capacity),
-        cycles=np.zeros(capacity),
-        count=np.zeros(1, dtype=np.int64),
-    )
-
-
-class _SeaBattle:
+class SeaBattle:
     """How the sea battle of an assault may end, each end with what it means for the landing."""
 
     def __init__(self, assaults: Assaults, row: int, scenario: GeneralCombatScenario, ends: Ends) -> None:
@@ -80,7 +66,7 @@ class _SeaBattle:
         return [np.array(ends, dtype=np.int64) for ends in found.values()]
 
 
-def _landing(scenario: GeneralCombatScenario, cargo: dict[str, int], *, won: bool) -> GeneralCombatScenario | None:
+def landing_of(scenario: GeneralCombatScenario, cargo: dict[str, int], *, won: bool) -> GeneralCombatScenario | None:
     """Return the battle on land as a scenario of its own, None if nobody attacks there."""
     units = scenario.own_counts(Side.ATTACKER)
     landed = scenario.landed
@@ -95,19 +81,36 @@ def _landing(scenario: GeneralCombatScenario, cargo: dict[str, int], *, won: boo
     return scenario.model_copy(update={"attacker": side, "sea": None})
 
 
+def without_landing(scenario: GeneralCombatScenario, outcome: int) -> tuple[int, npt.NDArray[np.int64]]:
+    """Return how an assault ends in which nobody fights on land: the outcome, and who survives there.
+
+    Parameters
+    ----------
+    scenario : GeneralCombatScenario
+    outcome : int
+        Of the sea battle.
+
+    Returns
+    -------
+    int, int64 (S, T)
+    """
+    left = np.zeros((2, _N_TYPES), dtype=np.int64)
+    for group in scenario.loss_groups(Side.DEFENDER):
+        left[Side.DEFENDER, UNITS.index(group.unit)] += group.size
+    if outcome == Outcome.UNFINISHED:
+        for unit, n in scenario.own_counts(Side.ATTACKER).items():
+            left[Side.ATTACKER, UNITS.index(unit)] += n - scenario.landed.get(unit, 0)
+    return int(conclude_without_landing(outcome, int(left[Side.DEFENDER].sum()))), left
+
+
 def _without_landing(scenario: GeneralCombatScenario, outcome: int) -> _Floats:
     """Return the accumulators of a battle on land that does not take place; all on land survive."""
     acc = np.zeros(len(ACCUMULATORS))
-    defenders = sum(group.size for group in scenario.loss_groups(Side.DEFENDER))
-    whole = int(conclude_without_landing(outcome, defenders))
+    whole, left = without_landing(scenario, outcome)
     acc[Accumulator.BATTLES] = 1.0
     acc[Accumulator.OUTCOMES + whole] = 1.0
     column = Accumulator.SURVIVORS + whole * 2 * _N_TYPES
-    for group in scenario.loss_groups(Side.DEFENDER):
-        acc[column + _N_TYPES + UNITS.index(group.unit)] += group.size
-    if outcome == Outcome.UNFINISHED:
-        for unit, n in scenario.own_counts(Side.ATTACKER).items():
-            acc[column + UNITS.index(unit)] += n - scenario.landed.get(unit, 0)
+    acc[column : column + 2 * _N_TYPES] += left.reshape(-1)
     return acc
 
 
@@ -138,7 +141,7 @@ def solve_assault(
     float64 (K,)
         By `ASSAULT_ACCUMULATORS`.
     """
-    sea = _SeaBattle(assaults, row, scenario, ends)
+    sea = SeaBattle(assaults, row, scenario, ends)
     groups = sea.groups()
     parts: list[_Floats] = []
     fought: list[bool] = []
@@ -146,7 +149,7 @@ def solve_assault(
     for group in groups:
         outcome = int(sea.outcome[group[0]])
         cargo = dict(zip(LAND_UNITS, sea.cargo[group[0]].tolist(), strict=True))
-        landing = _landing(scenario, cargo, won=bool(lands(outcome)))
+        landing = landing_of(scenario, cargo, won=bool(lands(outcome)))
         fights = landing is not None and outcome != Outcome.UNFINISHED
         fought.append(fights)
         if landing is not None and fights:
@@ -174,7 +177,7 @@ def solve_assault(
     return acc
 
 
-def _add_group(acc: _Floats, sea: _SeaBattle, group: npt.NDArray[np.int64], land: _Floats, *, fights: bool) -> None:
+def _add_group(acc: _Floats, sea: SeaBattle, group: npt.NDArray[np.int64], land: _Floats, *, fights: bool) -> None:
     """Add the ends of a group: what is left of the sea battle and of the landing are independent within it."""
     chance = sea.chance[group]
     weight = float(chance.sum())

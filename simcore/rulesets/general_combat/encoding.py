@@ -403,12 +403,19 @@ class Assaults(NamedTuple):
     sea: Battles
 
 
+_SIDE_FIELDS = (
+    "counts", "group_type", "group_form", "group_count", "group_cost", "group_cargo",
+    "odds_plain", "odds_supported", "dice_per_unit",
+)  # fmt: skip
+_TYPE_OF = {unit: int(UnitType[unit.upper()]) for unit in UNITS}
+
+
 def _fill_side(
     battles: Battles, row: int, side: Side, scenario: GeneralCombatScenario, odds: OddsList, *, before_landing: bool
 ) -> None:
     cargo_apart = before_landing and side == Side.ATTACKER
     for i, group in enumerate(scenario.loss_groups(side, cargo_apart=cargo_apart)):
-        battles.group_type[row, side, i] = UnitType[group.unit.upper()]
+        battles.group_type[row, side, i] = _TYPE_OF[group.unit]
         battles.group_form[row, side, i] = group.form
         battles.group_count[row, side, i] = group.size
         battles.group_cost[row, side, i] = group.cost
@@ -416,7 +423,7 @@ def _fill_side(
             if unit in LAND_UNITS:
                 battles.group_cargo[row, side, i, LAND_UNITS.index(unit)] = aboard
     for unit, count in scenario.own_counts(side).items():
-        t = UnitType[unit.upper()]
+        t = _TYPE_OF[unit]
         battles.counts[row, side, t] = count
         fire = scenario.fire(side, unit)
         battles.dice_per_unit[row, side, t] = fire.dice
@@ -430,9 +437,10 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     """Fill the row of switches and parameters that all kinds of battles share, then those of each kind."""
     edition = scenario.rules
     sides = edition.dice_sides
-    guns = scenario.own_counts(Side.DEFENDER).get("aa_gun", 0)
-    complexes = scenario.own_counts(Side.DEFENDER).get("industrial_complex", 0)
-    aircraft = sum(scenario.own_counts(Side.ATTACKER).get(unit, 0) for unit in AIRCRAFT)
+    attackers, defenders = scenario.own_counts(Side.ATTACKER), scenario.own_counts(Side.DEFENDER)
+    guns = defenders.get("aa_gun", 0)
+    complexes = defenders.get("industrial_complex", 0)
+    aircraft = sum(attackers.get(unit, 0) for unit in AIRCRAFT)
     guns_are_units = edition.switches.aa_fate == "destroyed"
     attack_points = scenario.low_luck_points(Side.ATTACKER)
     retreat = scenario.attacker.retreat
@@ -527,9 +535,20 @@ def encode(scenarios: Sequence[GeneralCombatScenario], *, before_landing: bool =
         odds=np.zeros((0, 3), dtype=np.int64),
     )
     odds = OddsList()
+    # Sweeps have few mixes and many matchups: the rows of a side that was met before are copied.
+    met: dict[tuple[Side, int, int, str], int] = {}
     for row, scenario in enumerate(scenarios):
-        for side in Side:
-            _fill_side(battles, row, side, scenario, odds, before_landing=before_landing)
+        for side, part in ((Side.ATTACKER, scenario.attacker), (Side.DEFENDER, scenario.defender)):
+            key = (side, id(part), id(scenario.rules), scenario.terrain)
+            before = met.get(key) if scenario.sea is None else None
+            if before is None:
+                _fill_side(battles, row, side, scenario, odds, before_landing=before_landing)
+                if scenario.sea is None:
+                    met[key] = row
+            else:
+                for field in _SIDE_FIELDS:
+                    array = getattr(battles, field)
+                    array[row, side] = array[before, side]
         _fill_rules(battles.rules[row], scenario, odds)
         battles.rules[row, RowField.STEP_OFFSET] = BEFORE_LANDING if before_landing else 0
     return battles._replace(odds=odds.array())

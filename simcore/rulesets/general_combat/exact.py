@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
     from simcore.rulesets.general_combat.raid import Raids
 
-__all__ = ["count_states", "solve_assaults", "solve_battles", "solve_raids"]
+__all__ = ["SEA_CAPACITIES", "count_states", "solve_assaults", "solve_battles", "solve_raids"]
 
 _Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 """Expected accumulators, states reached and status of some matchups."""
 _AT_A_TIME = 16
 _LAND_CAPACITY = 1_024
 _GROWTH = 8
-_SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
+SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
 """States of a side and pairs of states for which there is room, one attempt after the other."""
 
 
@@ -61,7 +61,7 @@ def count_states(scenario: GeneralCombatScenario) -> int:
         return prod(n + 1 for side in units for unit, n in side.items() if unit in AIRCRAFT)
     if scenario.terrain == "sea" or scenario.sea is not None:
         return -1
-    defenders = 1 + sum(group.size for group in scenario.loss_groups(Side.DEFENDER))
+    defenders = 1 + sum(scenario.possible_losses(Side.DEFENDER).values())
     return _attacker_states(scenario) * defenders
 
 
@@ -124,6 +124,7 @@ def _solve_land(
 ) -> Iterator[tuple[npt.NDArray[np.int64], _Found]]:
     """Solve battles on land in ever larger tables: most attackers have far fewer states than they could have."""
     from simcore.rulesets.general_combat import solver  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - the same
 
     solve: Any = solver.solve_all
     most = max((_attacker_states(scenarios[row]) + 1 for row in rows), default=0)
@@ -131,7 +132,7 @@ def _solve_land(
     while len(rows):
 
         def run(some: npt.NDArray[np.int64], found: _Found, room: int = min(capacity, most)) -> None:
-            solve(some, arrays, room, found[0], found[2], found[1])
+            solve(some, arrays, room, found[0], found[2], found[1], new_ends(0))
 
         part = _in_threads(run, rows, len(ACCUMULATORS), threads)
         yield rows, part
@@ -146,10 +147,10 @@ def _solve_sea(
 ) -> Iterator[tuple[npt.NDArray[np.int64], _Found]]:
     """Solve sea battles in ever larger tables: most need a small one."""
     from simcore.rulesets.general_combat import sea_solver  # noqa: PLC0415 - compiles kernels
-    from simcore.rulesets.general_combat.assault_exact import new_ends  # noqa: PLC0415 - the same
+    from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - the same
 
     solve: Any = sea_solver.solve_all_at_sea
-    for capacity in _SEA_CAPACITIES:
+    for capacity in SEA_CAPACITIES:
         if not len(rows):
             return
 
@@ -174,7 +175,8 @@ def solve_raids(raids: Raids, scenarios: Sequence[GeneralCombatScenario], *, thr
 def solve_assaults(assaults: Assaults, scenarios: Sequence[GeneralCombatScenario], *, threads: int) -> _Found:
     """Solve assaults with a sea battle; parameters and returns as of `solve_battles`."""
     from simcore.rulesets.general_combat import sea_solver  # noqa: PLC0415 - compiles kernels
-    from simcore.rulesets.general_combat.assault_exact import new_ends, solve_assault  # noqa: PLC0415 - the same
+    from simcore.rulesets.general_combat.assault_exact import solve_assault  # noqa: PLC0415 - the same
+    from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - the same
 
     solve: Any = sea_solver.solve_all_at_sea
 
@@ -187,7 +189,7 @@ def solve_assaults(assaults: Assaults, scenarios: Sequence[GeneralCombatScenario
     def run(some: npt.NDArray[np.int64], found: _Found) -> None:
         for i, row in enumerate(some.tolist()):
             found[2][i] = Status.CAPACITY
-            for capacity in _SEA_CAPACITIES:
+            for capacity in SEA_CAPACITIES:
                 ends = new_ends(capacity[1])
                 tally, status = np.zeros((1, len(ACCUMULATORS))), np.full(1, Status.UNSET, dtype=np.uint8)
                 room = np.array(capacity, dtype=np.int64)

@@ -57,6 +57,7 @@ _OTHER_CAP = 6
 """Damage that facilities can have (2.3 sbr_cap)."""
 
 # Orders in which units are lost unless a scenario says otherwise.
+_POSITION = {unit: i for i, unit in enumerate(UNITS)}
 _DEFAULT_ORDER = {
     Side.ATTACKER: (
         "battleship:damage", "carrier:damage", "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "submarine",
@@ -380,8 +381,8 @@ class GeneralCombatScenario(FrozenModel):
 
     def own_counts(self, side: int) -> dict[str, int]:
         """Return the units of a side without those of a sea battle before the landing."""
-        units = self._side(Side(side)).units
-        return {unit: units[unit] for unit in UNITS if units.get(unit)}
+        units = (self.attacker if side == Side.ATTACKER else self.defender).units
+        return {unit: units[unit] for unit in sorted(units, key=_POSITION.__getitem__) if units[unit]}
 
     def counts(self, side: int) -> dict[str, int]:
         """Return the units of a side by name, in table order, only counts above 0, all battles together."""
@@ -500,6 +501,8 @@ class GeneralCombatScenario(FrozenModel):
     def _loss_order(self, side: Side) -> list[str]:
         """Return every possible entry in a side's order of loss (GC-4.8.5, GC-4.8.6)."""
         policy = self._side(side).loss_order
+        if policy == "default" and not self.rules.switches.tt_last:
+            return list(_DEFAULT_ORDER[side])
         order = list(_DEFAULT_ORDER[side])
         damage = [entry for entry in order if entry.endswith(DAMAGE)]
         units = [entry for entry in order if not entry.endswith(DAMAGE)]
@@ -529,7 +532,7 @@ class GeneralCombatScenario(FrozenModel):
         -------
         list of LossGroup
         """
-        counts = self._possible_losses(side)
+        counts = self.possible_losses(side)
         damaged = self._side(side).damaged
         landed = self.landed if side == Side.ATTACKER else {}
         two_hit = [unit for unit in counts if self.rules.units[unit].hits > 1]
@@ -557,7 +560,7 @@ class GeneralCombatScenario(FrozenModel):
             states += [(unit, 0, LossForm.ELSEWHERE) for unit in counts]
         return groups + [LossGroup(unit, size, self.rules.units[unit].cost, form) for unit, size, form in states]
 
-    def _possible_losses(self, side: Side) -> dict[str, int]:
+    def possible_losses(self, side: Side) -> dict[str, int]:
         """Return the units that stand in some order of loss: installations only where they can be lost."""
         counts = self.own_counts(side)
         counts.pop("industrial_complex", None)

@@ -19,11 +19,12 @@ from simcore.rulesets.general_combat.raid import (
     Raids,
 )
 from simcore.rulesets.general_combat.steps import absorb, raid_damage
+from simcore.schema import Endings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["solve_raid"]
+__all__ = ["raid_ends", "solve_raid"]
 
 _Pmf = npt.NDArray[np.float64]
 _RAIDERS = (UnitType.TACTICAL_BOMBER, UnitType.BOMBER)
@@ -186,3 +187,44 @@ def solve_raid(raids: Raids, row: int) -> npt.NDArray[np.float64]:
     acc[RaidAccumulator.DEFENDER_LOST_SQ] = enemy_sq
     acc[RaidAccumulator.CYCLES] = acc[RaidAccumulator.CYCLES_SQ] = float(fought)
     return acc
+
+
+def raid_ends(raids: Raids, row: int) -> Endings:
+    """Return every way in which one raid may end.
+
+    Parameters
+    ----------
+    raids : Raids
+    row : int
+
+    Returns
+    -------
+    Endings
+    """
+    raid = _Raid(raids, row)
+    attackers, defenders, fought = raid.air_battle()
+    ends = []
+    for left, chance in raid.after_fire(attackers):
+        nothing = raid.damage(left).get(0, 0.0)
+        shares = ((RaidOutcome.DAMAGE, 1.0 - nothing), (RaidOutcome.NO_DAMAGE, nothing))
+        ends += [
+            (outcome, left, units, chance * share * part)
+            for outcome, share in shares
+            for units, part in defenders
+            if share > 0.0
+        ]
+    survivors = np.zeros((len(ends), 2, len(UnitType)), dtype=np.int16)
+    lost = np.zeros((len(ends), 2), dtype=np.int64)
+    for end, (_, *both, _) in enumerate(ends):
+        for side, left in zip(Side, both, strict=True):
+            lost[end, side] = raid.cost_lost(side, left)
+            for place, kind in enumerate(raid.types[side].tolist()):
+                if kind >= 0:
+                    survivors[end, side, kind] = left[place]
+    return Endings(
+        np.array([end[0] for end in ends], dtype=np.int8),
+        survivors,
+        lost,
+        np.array([end[-1] for end in ends]),
+        np.array([0.0, 1.0, 0.0]) if fought else np.array([1.0, 0.0, 0.0]),
+    )

@@ -25,6 +25,7 @@ from simcore.rulesets.general_combat.encoding import (
     RowField,
     UnitType,
 )
+from simcore.rulesets.general_combat.ends import note_end
 from simcore.rulesets.general_combat.lane import (
     LANES,
     N_CLASSES,
@@ -51,7 +52,7 @@ from simcore.rulesets.general_combat.sea import (
 )
 from simcore.rulesets.general_combat.steps import aircraft_without_room
 
-__all__ = ["Ends", "solve_all_at_sea", "solve_sea"]
+__all__ = ["solve_all_at_sea", "solve_sea"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -161,25 +162,6 @@ class _Pairs(NamedTuple):
     head: Any
     keys: Any
     places: Any
-    count: Any
-
-
-class Ends(NamedTuple):
-    """Pairs of states in which a battle ends. E ends, S sides, G lane rows.
-
-    Attributes
-    ----------
-    outcome : int8 (E,)
-    units : int16 (E, S, G)
-    chance, cycles : float64 (E,)
-        Probability, and the same times the number of cycles.
-    count : int64 (1,)
-    """
-
-    outcome: Any
-    units: Any
-    chance: Any
-    cycles: Any
     count: Any
 
 
@@ -424,23 +406,6 @@ def _book(plan, rules, own, enemy, x, y, outcome, chance, acc):
     acc[_A_SWING + 1] += chance * swing * swing
 
 
-@kernel
-def _note_end(own, enemy, x, y, outcome, chance, stamp, ends):
-    """Write an end down; returns False if there are too many."""
-    n = ends.count[0]
-    if n >= len(ends.chance):
-        return False
-    ends.count[0] = n + 1
-    ends.outcome[n] = outcome
-    ends.chance[n] = chance
-    # The stamp holds the number of the cycle that would come next.
-    ends.cycles[n] = stamp - chance
-    for g in range(ends.units.shape[2]):
-        ends.units[n, 0, g] = own.units[x, g]
-        ends.units[n, 1, g] = enemy.units[y, g]
-    return True
-
-
 class _Buffer(NamedTuple):
     """Pairs that one cycle leads to, before the loop to itself is divided out."""
 
@@ -655,7 +620,7 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     x = _find_state(plan, 0, own, one.alive, 0)
     y = _find_state(plan, 1, enemy, one.alive, 0)
     top = np.int64(own.hits_left[x]) + enemy.hits_left[y]
-    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT])
+    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT], len(ends.by_cycle) - 1)
     width = capacity[0]
     if counted > 1_000_000 // (top + 1):
         return
@@ -722,8 +687,12 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                 elif ending == _RETREAT:
                     outcome = np.int64(_RETREATS)
                 _book(plan, rules, own, enemy, left, right, outcome, chance, acc)
+                # The stamp holds the number of the cycle that would come next.
+                cycles = stamp - chance
+                if len(ends.by_cycle) > 0:
+                    ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += chance
                 if len(ends.chance) > 0:
-                    if not _note_end(own, enemy, left, right, outcome, chance, stamp, ends):
+                    if not note_end(own.units[left], enemy.units[right], outcome, chance, cycles, ends):
                         return
                 continue
             if left != x or right != y:

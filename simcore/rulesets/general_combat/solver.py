@@ -16,19 +16,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
+from simcore.core.chain import add_to, binomial, convolve, describe_spread, new_sums, two_point
 from simcore.core.jit import kernel
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
-    MAX_LOSS_GROUPS,
+    ACCUMULATORS,
+    BOMBARDERS,
     Accumulator,
-    LossForm,
     Outcome,
     RowField,
     UnitType,
 )
-from simcore.rulesets.general_combat.landing import break_off, muster_attackers
-from simcore.rulesets.general_combat.lane import AA_GUN, count_dice, is_aircraft, is_land, plan_matchup, remove
+from simcore.rulesets.general_combat.ends import note_end
+from simcore.rulesets.general_combat.land_states import (
+    AFTER,
+    AIRCRAFT,
+    AWAY,
+    BOARD,
+    GUNS,
+    HIGH,
+    LAND,
+    LEFT,
+    LOST,
+    LOW,
+    MOST,
+    OVERLAND,
+    STANDING,
+    attacker_radix,
+    fire_aa,
+    list_attackers,
+    list_defenders,
+    most_hits,
+    new_room,
+    new_states,
+)
+from simcore.rulesets.general_combat.lane import AA_GUN, is_aircraft, plan_matchup
 from simcore.rulesets.general_combat.steps import (
     conclude,
     conclude_landing,
@@ -46,20 +68,13 @@ _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
 
 _N_TYPES = len(UnitType)
-_ROWS = 2 * MAX_LOSS_GROUPS + 1
-_LANDED = int(LossForm.LANDED)
-_ELSEWHERE = int(LossForm.ELSEWHERE)
 
-_AA_ODDS = int(RowField.AA_ODDS)
-_AA_OWNER_PICKS = int(RowField.AA_OWNER_PICKS)
 _GUNS_ARE_UNITS = int(RowField.GUNS_ARE_UNITS)
 _LOW_LUCK_COMBAT = int(RowField.LOW_LUCK_COMBAT)
-_LOW_LUCK_AA = int(RowField.LOW_LUCK_AA)
-_POINTS = (int(RowField.ATTACK_POINTS), int(RowField.DEFENCE_POINTS))
-_PER_ARTILLERY = int(RowField.PER_ARTILLERY)
+_ATTACK_POINTS = int(RowField.ATTACK_POINTS)
 _LIMIT = int(RowField.CYCLE_LIMIT)
 _POSSIBLE = int(RowField.RETREAT_POSSIBLE)
-_AFTER = int(RowField.RETREAT_AFTER_CYCLES)
+_AFTER_CYCLES = int(RowField.RETREAT_AFTER_CYCLES)
 _AT_MOST = int(RowField.RETREAT_UNITS_AT_MOST)
 _ONLY_AIRCRAFT = int(RowField.RETREAT_ONLY_AIRCRAFT)
 _ONLY_AIRCRAFT_LEAVE = int(RowField.ONLY_AIRCRAFT_LEAVE)
@@ -67,7 +82,7 @@ _LANDING = int(RowField.LANDING)
 _RETURN_FIRE = int(RowField.RETURN_FIRE)
 _BOMBARDING = int(RowField.BOMBARDING)
 _BOMBARD_ODDS = int(RowField.BOMBARD_ODDS)
-_N_BOMBARDERS = _BOMBARD_ODDS - _BOMBARDING
+_N_BOMBARDERS = len(BOMBARDERS)
 _VALUE = int(RowField.TERRITORY_VALUE)
 _TREASURY = int(RowField.TREASURY)
 _CAPTURABLE_GUNS = int(RowField.CAPTURABLE_GUNS)
@@ -90,321 +105,114 @@ _A_CAPTURED = int(Accumulator.CAPTURED)
 _A_RETREATED = int(Accumulator.RETREATED)
 _A_BOMBARD_HITS = int(Accumulator.BOMBARD_HITS)
 _A_SURVIVORS = int(Accumulator.SURVIVORS)
+_SPREAD = len(ACCUMULATORS)
 
-_TAIL = 1e-17
-"""Probability that may be cut off at either end of a distribution of hits in one state."""
 _SPECK = 1e-22
 """Products of probabilities below this are dropped."""
 _REMNANT = 1e-16
 _MOST_HITS = 1 << 26
 """Most entries of the attacker's table of hits: half a gigabyte."""
+_PADDING = 3
+"""Numbers between two lines of a block, so that four hits at a time stay apart."""
+_BLOCK = 1_024
+"""Numbers that are multiplied at once: they stay in the nearest cache."""
 
 
-class _Side(NamedTuple):
-    """States of one side. N states, G lane rows, H numbers of hits.
+class _Battle(NamedTuple):
+    """One battle being solved. A states of the attacker, D of the defender, F facts, H hits, O outcomes, E ends.
 
     Attributes
     ----------
-    units : int16 (N, G)
-        Units of each row.
-    after : int32 (N,)
-        State after one more hit.
-    left : int32 (N,)
-        State after those who may have left an assault, -1 if nobody leaves.
-    board, land, standing, guns : int32 (N,)
-        Units on the board, land units among them, combat units, AAA units.
-    aircraft, overland : int32 (N,)
-    lost : int64 (N,)
-        Cost lost.
-    hits : float64 (N, H)
-        Distribution of the hits that the side scores in a cycle.
-    most : int32 (N,)
-        Most hits.
+    rules : int64 (R,)
+    own, enemy : int64 (A, F), (D, F)
+        Facts of the states.
+    scored : float64 (A, H)
+        Probability of each number of the attacker's hits.
+    suffered : float64 (H, D)
+        Probability of each number of the defender's hits.
+    ends_own, ends_enemy : float64 (O, A), (O, D)
+        Probability of ending there.
+    swing : Sums
+    acc : float64 (K,)
+    end_at : int64 (E + 1, 3)
+        Outcome and states of each end, where somebody asks for them; in the last row the number of ends.
+    end_chance : float64 (E, 2)
+        Probability of each end, and the same times the number of cycles.
+    by_cycle : float64 (C,)
+        As in `Ends`.
     """
 
-    units: Any
+    rules: Any
+    own: Any
+    enemy: Any
+    scored: Any
+    suffered: Any
+    ends_own: Any
+    ends_enemy: Any
+    swing: Any
+    acc: Any
+    end_at: Any
+    end_chance: Any
+    by_cycle: Any
+
+
+class _Work(NamedTuple):
+    """Work space of products of probabilities: one state's line, and blocks of it before and after the product."""
+
+    line: Any
+    before: Any
     after: Any
-    left: Any
-    board: Any
-    land: Any
-    standing: Any
-    guns: Any
-    aircraft: Any
-    overland: Any
-    lost: Any
-    hits: Any
-    most: Any
 
 
 @kernel
-def _new_side(states, most):
-    return _Side(
-        units=np.zeros((states, MAX_LOSS_GROUPS), dtype=np.int16),
-        after=np.full(states, -1, dtype=np.int32),
-        left=np.full(states, -1, dtype=np.int32),
-        board=np.zeros(states, dtype=np.int32),
-        land=np.zeros(states, dtype=np.int32),
-        standing=np.zeros(states, dtype=np.int32),
-        guns=np.zeros(states, dtype=np.int32),
-        aircraft=np.zeros(states, dtype=np.int32),
-        overland=np.zeros(states, dtype=np.int32),
-        lost=np.zeros(states, dtype=np.int64),
-        hits=np.zeros((states, most + 1), dtype=np.float64),
-        most=np.zeros(states, dtype=np.int32),
-    )
-
-
-@kernel
-def _most_hits(plan, side, start):
-    """Most dice that a side could ever roll in a cycle."""
-    total = np.int64(0)
-    for k in range(plan.n_slots[side]):
-        t = plan.slots[side, k, 0]
-        total += start[t] * plan.slots[side, k, 4]
-    return total
-
-
-@kernel
-def _read_units(plan, side, units, state, alive):
-    base = plan.groups[side, 0]
-    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        alive[g, 0] = units[state, g - base]
-
-
-@kernel
-def _key(plan, side, radix, alive):
-    base = plan.groups[side, 0]
-    key = np.int64(0)
-    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        key += radix[g - base] * alive[g, 0]
-    return key
-
-
-@kernel
-def _add_state(plan, side, states, table, radix, n, alive):
-    """Return the index of the state on `alive`, which is a new one if it equals the first return value."""
-    if n >= len(states.after):
-        return np.int64(-1)
-    keys, places = table
-    at = find_or_add(keys, places, _key(plan, side, radix, alive), n)
-    if at == n:
-        base = plan.groups[side, 0]
-        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-            states.units[n, g - base] = alive[g, 0]
-    return at
-
-
-@kernel
-def _describe(rules, plan, odds, side, states, i, alive, doomed, dice, scratch):
-    """Count the units of state `i`, what is lost in it, and the distribution of the hits it scores."""
-    _read_units(plan, side, states.units, i, alive)
-    lost = np.int64(0)
-    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        n = np.int64(alive[g, 0])
-        lost += (plan.start[g] - n) * plan.cost[g]
-        if plan.form[g] == _ELSEWHERE:
-            continue
-        t = plan.kind[g]
-        states.board[i] += n
-        if t == AA_GUN:
-            states.guns[i] += n
-        else:
-            states.standing[i] += n
-        if is_land(t):
-            states.land[i] += n
-            if plan.form[g] != _LANDED:
-                states.overland[i] += n
-        elif is_aircraft(t):
-            states.aircraft[i] += n
-    states.lost[i] = lost
-    units = alive
-    if side == 0 and rules[_LANDING] != 0:
-        muster_attackers(plan, alive, 1, doomed)
-        units = doomed
-    first, second, third = scratch
-    n = np.int64(0)
-    first[0] = 1.0
-    points = np.int64(0)
-    per_hit = rules[_POINTS[side]]
-    for k in range(plan.n_slots[side]):
-        slot = plan.slots[side, k]
-        count_dice(units, 1, side, slot, rules[_PER_ARTILLERY], plan.kind, plan.first, plan.second, dice)
-        thrown = np.int64(dice[0])
-        if thrown == 0:
-            continue
-        numerator = odds[slot[2], 0]
-        denominator = odds[slot[2], 1]
-        if rules[_LOW_LUCK_COMBAT] != 0:
-            points += thrown * numerator * (per_hit // denominator)
-            continue
-        binomial(thrown, numerator, denominator, second)
-        convolve(first, n, second, thrown, third)
-        n += thrown
-        for h in range(n + 1):
-            first[h] = third[h]
-    if points > 0:
-        n = two_point(points, per_hit, first)
-    states.most[i] = n
-    for h in range(n + 1):
-        states.hits[i, h] = first[h]
-
-
-@kernel
-def _fire_aa(rules, plan, odds, states, table, radix, alive, hits, scratch, starts, chances):
-    """Find the states after antiaircraft fire and their probabilities (GC-4.0.1 to GC-4.0.3).
-
-    Returns the number of states and the number of starts; -1 states for too many.
-    """
-    for g in range(plan.groups[0, 0], plan.groups[0, 1]):
-        alive[g, 0] = plan.start[g]
-    _add_state(plan, 0, states, table, radix, 0, alive)
-    n = np.int64(1)
-    n_starts = np.int64(1)
-    starts[0] = 0
-    chances[0] = 1.0
-    owner_picks = rules[_AA_OWNER_PICKS] != 0
-    pmf = scratch[0]
-    for t in range(_N_TYPES):
-        thrown = plan.aa_pools[t]
-        if thrown == 0:
-            continue
-        numerator = odds[rules[_AA_ODDS], 0]
-        denominator = odds[rules[_AA_ODDS], 1]
-        most = thrown
-        if rules[_LOW_LUCK_AA] != 0:
-            most = two_point(thrown * numerator, denominator, pmf)
-        else:
-            binomial(thrown, numerator, denominator, pmf)
-        before = n_starts
-        for s in range(before):
-            chance = chances[s]
-            origin = starts[s]
-            for scored in range(most + 1):
-                if pmf[scored] == 0.0:
-                    continue
-                _read_units(plan, 0, states.units, origin, alive)
-                hits[0, 0] = scored
-                for g in range(plan.board[0, 0], plan.board[0, 1]):
-                    if is_aircraft(plan.kind[g]) if owner_picks else plan.kind[g] == t:
-                        remove(alive, g, g + 1, 0, 1, hits, 0)
-                at = _add_state(plan, 0, states, table, radix, n, alive)
-                if at < 0 or n_starts >= len(starts):
-                    return np.int64(-1), n_starts
-                if at == n:
-                    n += 1
-                starts[n_starts] = at
-                chances[n_starts] = chance * pmf[scored]
-                n_starts += 1
-        for s in range(before, n_starts):
-            starts[s - before] = starts[s]
-            chances[s - before] = chances[s]
-        n_starts -= before
-    return n, n_starts
-
-
-@kernel
-def _list_attackers(rules, plan, odds, states, table, radix, n, alive, doomed, dice, hits, scratch):
-    """Complete the attacker's states: those after hits, and those after some have left; returns their number."""
-    # Only where a policy may ask for it do some leave while others stay.
-    in_part = rules[_LANDING] != 0 and rules[_AFTER] + rules[_AT_MOST] + rules[_ONLY_AIRCRAFT] > 0
-    i = np.int64(0)
-    while i < n:
-        _describe(rules, plan, odds, 0, states, i, alive, doomed, dice, scratch)
-        if states.board[i] == 0:
-            states.after[i] = i
-            i += 1
-            continue
-        _read_units(plan, 0, states.units, i, alive)
-        hits[0, 0] = 1
-        remove(alive, plan.board[0, 0], plan.board[0, 1], 0, 1, hits, 0)
-        at = _add_state(plan, 0, states, table, radix, n, alive)
-        if at < 0:
-            return at
-        n = max(n, at + 1)
-        states.after[i] = at
-        if in_part:
-            only = rules[_ONLY_AIRCRAFT_LEAVE]
-            aircraft = np.int64(states.aircraft[i])
-            overland = np.int64(states.overland[i])
-            leaving = leaving_units(aircraft, overland, only)
-            if 0 < leaving < states.board[i] and may_leave_assault(rules[_POSSIBLE], aircraft, overland, only):
-                _read_units(plan, 0, states.units, i, alive)
-                break_off(plan, alive, 0, only)
-                at = _add_state(plan, 0, states, table, radix, n, alive)
-                if at < 0:
-                    return at
-                n = max(n, at + 1)
-                states.left[i] = at
-        i += 1
-    return n
-
-
-@kernel
-def _list_defenders(rules, plan, odds, states, alive, doomed, dice, hits, scratch):
-    """List the defender's states, one for each number of hits; returns their number."""
-    base = plan.groups[1, 0]
-    n = np.int64(0)
-    for g in range(plan.groups[1, 0], plan.groups[1, 1]):
-        n += plan.start[g]
-    for d in range(n + 1):
-        for g in range(plan.groups[1, 0], plan.groups[1, 1]):
-            alive[g, 0] = plan.start[g]
-        hits[0, 0] = d
-        remove(alive, plan.board[1, 0], plan.board[1, 1], 0, 1, hits, 0)
-        for g in range(plan.groups[1, 0], plan.groups[1, 1]):
-            states.units[d, g - base] = alive[g, 0]
-        states.after[d] = min(d + 1, n)
-        _describe(rules, plan, odds, 1, states, d, alive, doomed, dice, scratch)
-    return n + 1
-
-
-@kernel
-def _bombarded(plan, enemy, d, firing):
+def _bombarded(plan, units, d, firing):
     """Defenders of state `firing` that state `d` lacks, as far as they can still fire (GC-5.5)."""
     base = plan.groups[1, 0]
     total = np.int64(0)
     for g in range(plan.groups[1, 0], plan.groups[1, 1]):
         if plan.armed[g] != 0:
-            total += enemy.units[firing, g - base] - enemy.units[d, g - base]
+            total += units[firing, g - base] - units[d, g - base]
     return total
 
 
+# Functions that are called for each pair of states take the few arrays they need: handing over a whole battle, with
+# some hundred fields, would cost more than they do.
+
+
 @kernel
-def _test_a(rules, own, enemy, a, d, firing, bombarded, cycle, retreated):
-    """Test condition A with the defenders of state `firing` able to fire; returns an outcome or `_GOES_ON`."""
-    standing = np.int64(enemy.standing[d]) + bombarded
-    if condition_a(np.int64(own.board[a]), standing, own.most[a], enemy.most[firing]):
-        guns = np.int64(enemy.guns[d]) if rules[_GUNS_ARE_UNITS] != 0 else np.int64(0)
-        outcome = np.int64(
-            conclude(cycle, np.int64(own.board[a]), np.int64(own.land[a]), np.int64(enemy.standing[d]), guns)
-        )
+def _test_a(rules, own, enemy, a, d, firing, bombarded, cycle):
+    """Test condition A with the defenders of state `firing` able to fire; returns an outcome or `_GOES_ON`.
+
+    `own` and `enemy` are the facts of the states.
+    """
+    standing = enemy[d, STANDING] + bombarded
+    if condition_a(own[a, BOARD], standing, own[a, MOST], enemy[firing, MOST]):
+        guns = enemy[d, GUNS] if rules[_GUNS_ARE_UNITS] != 0 else np.int64(0)
+        outcome = np.int64(conclude(cycle, own[a, BOARD], own[a, LAND], enemy[d, STANDING], guns))
         if rules[_LANDING] != 0:
-            return np.int64(conclude_landing(outcome, retreated))
+            return np.int64(conclude_landing(outcome, own[a, AWAY]))
         return outcome
     return np.int64(_GOES_ON)
 
 
 @kernel
-def _arrive(rules, plan, own, enemy, a, d, cycle):
+def _arrive(rules, own, enemy, a, d, cycle):
     """Step 6 in a state after some cycle: returns the outcome or `_GOES_ON`, and the attacker's state (GC-4.6.1)."""
-    outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle, _elsewhere(plan, own, a))
+    outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle)
     if outcome != _GOES_ON:
         return outcome, a
-    board = np.int64(own.board[a])
-    land = np.int64(own.land[a])
-    if wants_retreat(cycle, board, land, rules[_AFTER], rules[_AT_MOST], rules[_ONLY_AIRCRAFT]):
+    board = own[a, BOARD]
+    if wants_retreat(cycle, board, own[a, LAND], rules[_AFTER_CYCLES], rules[_AT_MOST], rules[_ONLY_AIRCRAFT]):
         if rules[_LANDING] == 0:
-            if may_retreat(rules[_POSSIBLE], land):
+            if may_retreat(rules[_POSSIBLE], own[a, LAND]):
                 return np.int64(_RETREATS), a
         else:
             only = rules[_ONLY_AIRCRAFT_LEAVE]
-            aircraft = np.int64(own.aircraft[a])
-            overland = np.int64(own.overland[a])
-            if may_leave_assault(rules[_POSSIBLE], aircraft, overland, only):
-                if leaving_units(aircraft, overland, only) == board:
+            if may_leave_assault(rules[_POSSIBLE], own[a, AIRCRAFT], own[a, OVERLAND], only):
+                if leaving_units(own[a, AIRCRAFT], own[a, OVERLAND], only) == board:
                     return np.int64(_RETREATS), a
-                a = np.int64(own.left[a])
-                outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle, _elsewhere(plan, own, a))
+                a = own[a, LEFT]
+                outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle)
                 if outcome != _GOES_ON:
                     return outcome, a
     if cycle == rules[_LIMIT]:
@@ -413,106 +221,322 @@ def _arrive(rules, plan, own, enemy, a, d, cycle):
 
 
 @kernel
-def _elsewhere(plan, own, a):
-    """Units that have left the battle in an attacker's state."""
-    base = plan.groups[0, 0]
-    total = np.int64(0)
-    for g in range(plan.board[0, 1], plan.groups[0, 1]):
-        total += own.units[a, g - base]
-    return total
+def _book(battle, a, d, outcome, chance, cycles):
+    """Book the probability of an end; `cycles` is the same times the number of cycles."""
+    battle.ends_own[outcome, a] += chance
+    battle.ends_enemy[outcome, d] += chance
+    swept = battle.rules[_GUNS_ARE_UNITS] != 0 and (outcome == _WINS or outcome == _CLEARS)
+    lost = battle.enemy[battle.enemy.shape[0] - 1 if swept else d, LOST]
+    add_to(battle.swing, lost - battle.own[a, LOST], chance)
+    most = len(battle.end_chance)
+    if most > 0:
+        n = battle.end_at[most, 0]
+        battle.end_at[most, 0] = n + 1
+        if n < most:
+            battle.end_at[n, 0] = outcome
+            battle.end_at[n, 1] = a
+            battle.end_at[n, 2] = d
+            battle.end_chance[n, 0] = chance
+            battle.end_chance[n, 1] = cycles
 
 
 @kernel
-def _spread(own, enemy, a, firing, d, visits, stamps, own_tail, out, out_stamps):
-    """Let the states (a, d) fight one cycle, the defenders of `firing` being those who fire.
+def _note_ends(battle, plan, own_units, enemy_units, ends):
+    """Write the ends down; returns False if there are too many."""
+    most = len(battle.end_chance)
+    n = battle.end_at[most, 0]
+    if n > most:
+        return False
+    units = np.zeros(enemy_units.shape[1], dtype=np.int16)
+    for i in range(n):
+        outcome = battle.end_at[i, 0]
+        d = battle.end_at[i, 2]
+        swept = battle.rules[_GUNS_ARE_UNITS] != 0 and (outcome == _WINS or outcome == _CLEARS)
+        units[:] = enemy_units[d]
+        for g in range(plan.groups[1, 0], plan.groups[1, 1]):
+            if swept and plan.kind[g] == AA_GUN:
+                units[g - plan.groups[1, 0]] = 0
+        note_end(own_units[battle.end_at[i, 1]], units, outcome, battle.end_chance[i, 0], battle.end_chance[i, 1], ends)
+    return True
 
-    Adds ``visits`` times the probability of each pair of hits to `out`, and ``stamps`` times it to `out_stamps`.
+
+@kernel
+def _multiply(before, n, scored, first, last, after):
+    """Add to `after` the product of the pairs `before` with the probabilities of `first` to `last` hits.
+
+    Four hits at a time over neighbouring numbers: vector instructions without another order of the sums.
+    `before` has three pairs of zeros in front, which are not part of its `n` numbers.
     """
-    last = out.shape[1] - 1
-    scored = own.hits[a]
-    most = np.int64(own.most[a])
-    low, high = window(scored, most, _TAIL)
-    for h in range(most + 1):
-        own_tail[h] = 0.0
-    mass = 0.0
-    for h in range(most, -1, -1):
-        mass += scored[h]
-        own_tail[h] = mass
-    suffered = enemy.hits[firing]
-    most_suffered = np.int64(enemy.most[firing])
-    first, final = window(suffered, most_suffered, _TAIL)
-    room = last - d
-    upto = min(high, room - 1)
+    length = n + 6
+    for h in range(first, last + 1, 4):
+        c0 = scored[h]
+        c1 = scored[h + 1] if h < last else 0.0
+        c2 = scored[h + 2] if h + 1 < last else 0.0
+        c3 = scored[h + 3] if h + 2 < last else 0.0
+        x0 = before[6 : 6 + length]
+        x1 = before[4 : 4 + length]
+        x2 = before[2 : 2 + length]
+        x3 = before[0:length]
+        shift = 2 * (h - first)
+        out = after[shift : shift + length]
+        for j in range(length):
+            out[j] += c0 * x0[j] + c1 * x1[j] + c2 * x2[j] + c3 * x3[j]
+
+
+@kernel
+def _advance(battle, a, low, high, shift, fewest, work, out):
+    """Let the attacker's state `a` fight a cycle with the defenders' states that ``work.line`` holds.
+
+    Parameters
+    ----------
+    battle : _Battle
+    a : int64
+    low, high : int64
+        Defenders' states in ``work.line``, pairs of a probability and a stamp: those who fire.
+    shift : int64
+        From the state that fires to that which is hit.
+    fewest : int64
+        Hits of the defender from which on to do so.
+    work : _Work
+    out : float64 (A, D, 2)
+        Output: probabilities and stamps are added to it.
+    """
+    own = battle.own
+    enemy = battle.enemy
+    suffered = battle.suffered
+    n = high - low + 1
+    last = suffered.shape[1] - 1
+    board = own[a, BOARD]
+    most = np.int64(0)
+    for d in range(low, high + 1):
+        most = max(most, enemy[d, HIGH])
+    most = min(most, board)
+    scored = battle.scored[a]
+    first = own[a, LOW]
+    final = own[a, HIGH]
+    # Pairs of one number of hits, with room for the product behind them.
+    stride = 2 * (n + final - first + 1 + _PADDING)
+    at_once = max(np.int64(1), _BLOCK // stride)
     state = np.int64(a)
-    rest = 1.0
-    for k in range(final + 1):
-        q = suffered[k]
-        gone = own.board[state] == 0
-        if gone:
-            # Nobody is left to lose: all further hits find nobody.
-            q = rest
-        rest -= suffered[k]
-        if k >= first or gone:
-            c = visits * q
-            if c > _SPECK:
-                w = stamps * q
-                row = out[state]
-                row_stamps = out_stamps[state]
-                for h in range(low, upto + 1):
-                    row[d + h] += c * scored[h]
-                    row_stamps[d + h] += w * scored[h]
-                if room <= high:
-                    row[last] += c * own_tail[room]
-                    row_stamps[last] += w * own_tail[room]
-        if gone:
+    for _ in range(fewest):
+        state = own[state, AFTER]
+    line = work.line
+    before = work.before
+    after = work.after
+    k = fewest
+    while k <= most:
+        lines = min(at_once, most - k + 1)
+        for j in range(6 + lines * stride + 8):
+            before[j] = 0.0
+        for j in range(lines * stride + 2 * (final - first) + 16):
+            after[j] = 0.0
+        for i in range(lines):
+            start = 6 + i * stride
+            for d in range(low, high + 1):
+                q = suffered[k + i, d]
+                j = start + 2 * (d - low)
+                before[j] = line[2 * d] * q
+                before[j + 1] = line[2 * d + 1] * q
+            if k + i == board:
+                # Nobody is left to lose: all further hits find nobody.
+                for more in range(k + i + 1, suffered.shape[0]):
+                    for d in range(low, high + 1):
+                        q = suffered[more, d]
+                        j = start + 2 * (d - low)
+                        before[j] += line[2 * d] * q
+                        before[j + 1] += line[2 * d + 1] * q
+        _multiply(before, lines * stride, scored, first, final, after)
+        for i in range(lines):
+            row = out[state]
+            start = i * stride
+            target = low + shift + first
+            count = n + final - first
+            inside = min(count, max(last - target, np.int64(0)))
+            for j in range(inside):
+                row[target + j, 0] += after[start + 2 * j]
+                row[target + j, 1] += after[start + 2 * j + 1]
+            for j in range(inside, count):
+                row[last, 0] += after[start + 2 * j]
+                row[last, 1] += after[start + 2 * j + 1]
+            state = own[state, AFTER]
+        k += lines
+
+
+@kernel
+def _count_cycles(battle, n_own, now, then, counted, work):
+    """Go through the first cycles one by one; returns their number and the probability of going on.
+
+    `now` holds the states after cycle 1, and in the end those after the last cycle.
+    """
+    n_enemy = now.shape[1]
+    rules = battle.rules
+    own = battle.own
+    enemy = battle.enemy
+    acc = battle.acc
+    by_cycle = battle.by_cycle
+    cycle = np.int64(1)
+    while True:
+        going = 0.0
+        for a in range(n_own):
+            for d in range(n_enemy):
+                p = now[a, d, 0]
+                if p == 0.0:
+                    continue
+                outcome, state = _arrive(rules, own, enemy, a, d, cycle)
+                if outcome == _GOES_ON:
+                    then[state, d, 0] += p
+                    going += p
+                else:
+                    acc[_A_CYCLES] += p * cycle
+                    acc[_A_CYCLES + 1] += p * cycle * cycle
+                    if len(by_cycle) > 0:
+                        by_cycle[min(cycle, len(by_cycle) - 1)] += p
+                    _book(battle, state, d, outcome, p, p * cycle)
+        now[:, :, :] = 0.0
+        # What is left after very many cycles is too little to be counted one by one.
+        if cycle == counted or going <= _REMNANT:
             break
-        state = np.int64(own.after[state])
+        for a in range(n_own):
+            low = n_enemy
+            high = -1
+            for d in range(n_enemy):
+                p = then[a, d, 0]
+                work.line[2 * d] = p
+                work.line[2 * d + 1] = 0.0
+                if p > 0.0:
+                    low = min(low, d)
+                    high = d
+            if high >= 0:
+                _advance(battle, a, low, high, 0, 0, work, now)
+        then[:, :, :] = 0.0
+        cycle = cycle + np.int64(1)
+    for a in range(n_own):
+        for d in range(n_enemy):
+            now[a, d, 0] = then[a, d, 0]
+            now[a, d, 1] = then[a, d, 0] * (cycle + 1)
+    return cycle, going
 
 
 @kernel
-def _book(rules, own, enemy, a, d, outcome, chance, ends_own, ends_enemy, acc):
-    """Book the probability of an end."""
-    lost = float(enemy.lost[d])
-    ends_own[outcome, a] += chance
-    ends_enemy[outcome, d] += chance
-    swept = rules[_GUNS_ARE_UNITS] != 0 and (outcome == _WINS or outcome == _CLEARS)
-    if swept:
-        lost = float(enemy.lost[len(enemy.after) - 1])
-    acc[_A_SWING + 1] -= 2.0 * chance * float(own.lost[a]) * lost
+def _run_to_the_end(battle, n_own, now, cycle, work):
+    """Go through all states in order of the attacker's units, with the loops of states to themselves divided out.
+
+    `now` holds the probabilities of the states after some cycle and, as stamps, the same times the number of the
+    next one.
+    """
+    rules = battle.rules
+    own = battle.own
+    enemy = battle.enemy
+    hits = battle.scored
+    unhit = battle.suffered[0]
+    n_enemy = now.shape[1]
+    last = n_enemy - 1
+    line = work.line
+    visits_sum = 0.0
+    stamps_sum = 0.0
+    units = own[0, BOARD]
+    first_of = np.zeros(units + 2, dtype=np.int64)
+    for a in range(n_own):
+        first_of[units - own[a, BOARD] + 1] += 1
+    for k in range(units + 1):
+        first_of[k + 1] += first_of[k]
+    order = np.zeros(n_own, dtype=np.int64)
+    for a in range(n_own):
+        k = units - own[a, BOARD]
+        order[first_of[k]] = a
+        first_of[k] += 1
+    for i in range(n_own):
+        a = order[i]
+        row = now[a]
+        scored = hits[a]
+        first = max(own[a, LOW], 1)
+        final = own[a, HIGH]
+        low = n_enemy
+        high = -1
+        for d in range(n_enemy):
+            line[2 * d] = 0.0
+            line[2 * d + 1] = 0.0
+            p = row[d, 0]
+            if p == 0.0:
+                continue
+            stamp = row[d, 1]
+            outcome, state = _arrive(rules, own, enemy, a, d, cycle + 1)
+            if outcome != _GOES_ON:
+                _book(battle, state, d, outcome, p, stamp - p)
+                continue
+            if state != a:
+                now[state, d, 0] += p
+                now[state, d, 1] += stamp
+                continue
+            stays = scored[0] * unhit[d]
+            visits = p / (1.0 - stays)
+            stamp = (stamp + stays * visits) / (1.0 - stays)
+            visits_sum += visits
+            stamps_sum += stamp
+            line[2 * d] = visits
+            line[2 * d + 1] = stamp + visits
+            low = min(low, d)
+            high = d
+            # The attacker unhit: these states are still to come.
+            c = visits * unhit[d]
+            if c > _SPECK:
+                w = (stamp + visits) * unhit[d]
+                for h in range(first, final + 1):
+                    e = min(d + h, last)
+                    row[e, 0] += c * scored[h]
+                    row[e, 1] += w * scored[h]
+        while low < high and line[2 * low] <= _SPECK:
+            low += 1
+        while high >= low and line[2 * high] <= _SPECK:
+            high -= 1
+        if high >= low:
+            _advance(battle, a, low, high, 0, 1, work, now)
+    battle.acc[_A_CYCLES] += visits_sum
+    battle.acc[_A_CYCLES + 1] += 2.0 * stamps_sum - visits_sum
 
 
 @kernel
-def _fold(plan, rules, own, enemy, n_own, n_enemy, ends_own, ends_enemy, acc):
+def _fold(battle, plan, own_units, enemy_units, n_own):
     """Turn the probabilities of the ends into accumulators."""
+    rules = battle.rules
+    own = battle.own
+    enemy = battle.enemy
+    acc = battle.acc
+    n_enemy = enemy.shape[0]
     for o in range(_N_OUTCOMES):
         column = _A_SURVIVORS + o * 2 * _N_TYPES
         swept = rules[_GUNS_ARE_UNITS] != 0 and (o == _WINS or o == _CLEARS)
         for a in range(n_own):
-            p = ends_own[o, a]
+            p = battle.ends_own[o, a]
             if p == 0.0:
                 continue
             acc[_A_BATTLES] += p
             acc[_A_OUTCOMES + o] += p
-            lost = float(own.lost[a])
+            lost = float(own[a, LOST])
             acc[_A_ATTACKER_LOST] += p * lost
             acc[_A_ATTACKER_LOST + 1] += p * lost * lost
             base = plan.groups[0, 0]
             for g in range(plan.groups[0, 0], plan.groups[0, 1]):
-                acc[column + plan.kind[g]] += p * own.units[a, g - base]
-            acc[_A_RETREATED] += p * _elsewhere(plan, own, a)
+                acc[column + plan.kind[g]] += p * own_units[a, g - base]
+            acc[_A_RETREATED] += p * own[a, AWAY]
         for d in range(n_enemy):
-            p = ends_enemy[o, d]
+            p = battle.ends_enemy[o, d]
             if p == 0.0:
                 continue
-            lost = float(enemy.lost[n_enemy - 1] if swept else enemy.lost[d])
+            lost = float(enemy[n_enemy - 1 if swept else d, LOST])
             acc[_A_DEFENDER_LOST] += p * lost
             acc[_A_DEFENDER_LOST + 1] += p * lost * lost
             base = plan.groups[1, 0]
             for g in range(plan.groups[1, 0], plan.groups[1, 1]):
                 if not (swept and plan.kind[g] == AA_GUN):
-                    acc[column + _N_TYPES + plan.kind[g]] += p * enemy.units[d, g - base]
-    acc[_A_SWING] = acc[_A_DEFENDER_LOST] - acc[_A_ATTACKER_LOST]
-    acc[_A_SWING + 1] += acc[_A_DEFENDER_LOST + 1] + acc[_A_ATTACKER_LOST + 1]
+                    acc[column + _N_TYPES + plan.kind[g]] += p * enemy_units[d, g - base]
+    swing = battle.swing
+    for i in range(swing.count[0]):
+        value = float(swing.values[i])
+        acc[_A_SWING] += swing.chances[i] * value
+        acc[_A_SWING + 1] += swing.chances[i] * value * value
+    if len(acc) > _SPREAD:
+        describe_spread(swing, acc[_SPREAD:])
     wins = acc[_A_OUTCOMES + _WINS]
     acc[_A_CAPTURED] = wins
     acc[_A_CAPTURED + 1] = wins * rules[_VALUE]
@@ -522,13 +546,15 @@ def _fold(plan, rules, own, enemy, n_own, n_enemy, ends_own, ends_enemy, acc):
 
 
 @kernel
-def _bombardment(rules, odds, scratch):
-    """Fill the first scratch row with the distribution of the bombardment's hits; returns the most hits."""
-    first, second, third = scratch
-    first[0] = 1.0
+def _bombardment(rules, odds, width):
+    """Return the distribution of the bombardment's hits."""
+    hits = np.zeros(width)
+    one = np.zeros(width)
+    both = np.zeros(width)
+    hits[0] = 1.0
     n = np.int64(0)
     points = np.int64(0)
-    per_hit = rules[_POINTS[0]]
+    per_hit = rules[_ATTACK_POINTS]
     for k in range(_N_BOMBARDERS):
         thrown = rules[_BOMBARDING + k]
         if thrown == 0:
@@ -537,18 +563,67 @@ def _bombardment(rules, odds, scratch):
         if rules[_LOW_LUCK_COMBAT] != 0:
             points += thrown * odds[o, 0] * (per_hit // odds[o, 1])
             continue
-        binomial(thrown, odds[o, 0], odds[o, 1], second)
-        convolve(first, n, second, thrown, third)
+        binomial(thrown, odds[o, 0], odds[o, 1], one)
+        convolve(hits, n, one, thrown, both)
         n += thrown
         for h in range(n + 1):
-            first[h] = third[h]
+            hits[h] = both[h]
     if points > 0:
-        n = two_point(points, per_hit, first)
-    return n
+        n = two_point(points, per_hit, hits)
+    return hits[: n + 1]
 
 
 @kernel
-def solve_land(s, rows, battles, capacity, tallies, status, reached):
+def _most_attackers(rules, plan):
+    """Return how many states the attacker can have at most, and the units lost in the order of loss."""
+    units = np.int64(0)
+    for g in range(plan.groups[0, 0], plan.groups[0, 1]):
+        units += plan.start[g]
+    after_fire = np.int64(1)
+    under_fire = False
+    for t in range(_N_TYPES):
+        under_fire |= plan.aa_pools[t] > 0
+    if under_fire:
+        for g in range(plan.board[0, 0], plan.board[0, 1]):
+            if is_aircraft(plan.kind[g]):
+                after_fire *= plan.start[g] + 1
+    states = after_fire * (units + 1)
+    in_part = rules[_LANDING] != 0 and rules[_AFTER_CYCLES] + rules[_AT_MOST] + rules[_ONLY_AIRCRAFT] > 0
+    return states * (units + 2) if in_part else states, units
+
+
+@kernel
+def _first_cycle(battle, plan, enemy_units, starts, chances, n_starts, bombed, work, now):
+    """Make the test before cycle 1, and cycle 1, in which those bombarded may fire; returns who fights it."""
+    rules = battle.rules
+    own = battle.own
+    enemy = battle.enemy
+    n_enemy = now.shape[1]
+    going = 0.0
+    for i in range(n_starts):
+        origin = starts[i]
+        for b in range(len(bombed)):
+            chance = chances[i] * bombed[b]
+            if chance == 0.0:
+                continue
+            struck = min(np.int64(b), n_enemy - 1)
+            firing = np.int64(0) if rules[_RETURN_FIRE] != 0 else struck
+            hit = _bombarded(plan, enemy_units, struck, firing)
+            outcome = _test_a(rules, own, enemy, origin, struck, firing, hit, 0)
+            if outcome != _GOES_ON:
+                if len(battle.by_cycle) > 0:
+                    battle.by_cycle[0] += chance
+                _book(battle, origin, struck, outcome, chance, 0.0)
+            else:
+                going += chance
+                work.line[2 * firing] = chance
+                work.line[2 * firing + 1] = 2.0 * chance
+                _advance(battle, origin, firing, firing, struck - firing, 0, work, now)
+    return going
+
+
+@kernel
+def solve_land(s, rows, battles, capacity, tallies, status, reached, ends):
     """Solve one battle on land or landing exactly.
 
     Parameters
@@ -560,166 +635,97 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached):
     battles : Battles
     capacity : int64
         Most states of the attacker.
-    tallies : float64 (N, K)
-        Output: expected accumulators of one battle.
+    tallies : float64 (N, K) or (N, K + 6)
+        Output: expected accumulators of one battle, and what `SPREAD` names of the swing.
     status : uint8 (N,)
         Output: CAPACITY when there are more states than allowed.
     reached : int64 (N,)
         Output: number of states.
+    ends : Ends
+        Output, of a single battle: how it ends; without room where nobody asks.
     """
     row = rows[s]
     rules = battles.rules[row]
     odds = battles.odds
     plan = plan_matchup(battles, row)
-    acc = tallies[s]
-    alive = np.zeros((_ROWS, 1), dtype=np.int32)
-    doomed = np.zeros((_ROWS, 1), dtype=np.int32)
-    dice = np.zeros(1, dtype=np.int32)
-    hits = np.zeros((1, 1), dtype=np.int32)
-    most_own = np.int64(_most_hits(plan, 0, battles.counts[row, 0]))
-    most_enemy = np.int64(_most_hits(plan, 1, battles.counts[row, 1]))
+    status[s] = _CAPACITY
+    most_own = np.int64(most_hits(plan, 0, battles.counts[row, 0]))
+    most_enemy = np.int64(most_hits(plan, 1, battles.counts[row, 1]))
     bombs = np.int64(0)
     for k in range(_N_BOMBARDERS):
         bombs += rules[_BOMBARDING + k]
-    units_own = np.int64(0)
-    radix = np.ones(MAX_LOSS_GROUPS, dtype=np.int64)
-    base = plan.groups[0, 0]
-    for g in range(plan.groups[0, 0], plan.groups[0, 1]):
-        units_own += plan.start[g]
-    step = np.int64(1)
-    for g in range(plan.groups[0, 0], plan.groups[0, 1]):
-        radix[g - base] = step
-        size = plan.start[g] + 1
-        if plan.form[g] == _ELSEWHERE:
-            size = np.int64(battles.counts[row, 0, plan.kind[g]]) + 1
-        if step > (np.int64(1) << 62) // size:
-            status[s] = _CAPACITY
-            return
-        step *= size
-    width = max(most_own, most_enemy, bombs, units_own) + 2
-    scratch = (np.zeros(width), np.zeros(width), np.zeros(width))
+    most_attackers, units_own = _most_attackers(rules, plan)
+    capacity = min(capacity, most_attackers)
     n_enemy = np.int64(1)
     for g in range(plan.groups[1, 0], plan.groups[1, 1]):
         n_enemy += plan.start[g]
     if capacity * (most_own + 1) > _MOST_HITS:
-        status[s] = _CAPACITY
         return
-    own = _new_side(capacity, most_own)
-    enemy = _new_side(n_enemy, most_enemy)
-    slots = np.int64(16)
-    while slots < 2 * capacity + 2:
-        slots *= 2
-    table = new_table(slots)
+    own = new_states(capacity, most_own)
+    if not attacker_radix(plan, battles.counts[row, 0], own):
+        return
+    enemy = new_states(n_enemy, most_enemy)
+    width = max(most_own, most_enemy, bombs, units_own) + 2
     starts = np.zeros(2 * capacity + 2, dtype=np.int64)
     chances = np.zeros(2 * capacity + 2)
-    n_own, n_starts = _fire_aa(rules, plan, odds, own, table, radix, alive, hits, scratch, starts, chances)
+    room = new_room(plan, 0, width)
+    n_own, n_starts = fire_aa(rules, plan, odds, own, room, starts, chances)
     if n_own >= 0:
-        n_own = _list_attackers(rules, plan, odds, own, table, radix, n_own, alive, doomed, dice, hits, scratch)
+        n_own = list_attackers(rules, plan, odds, own, n_own, room)
     if n_own < 0:
-        status[s] = _CAPACITY
         return
-    _list_defenders(rules, plan, odds, enemy, alive, doomed, dice, hits, scratch)
     reached[s] = n_own * n_enemy
     if n_own * n_enemy > MAX_STATES:
-        status[s] = _CAPACITY
         return
-    ends_own = np.zeros((_N_OUTCOMES, n_own))
-    ends_enemy = np.zeros((_N_OUTCOMES, n_enemy))
-    now = np.zeros((n_own, n_enemy))
-    then = np.zeros((n_own, n_enemy))
-    stamps = np.zeros((n_own, n_enemy))
-    own_tail = np.zeros(width)
-    most_bombs = _bombardment(rules, odds, scratch)
-    bombed = scratch[0][: most_bombs + 1].copy()
-    for b in range(most_bombs + 1):
-        acc[_A_BOMBARD_HITS] += b * bombed[b]
-    # Before cycle 1, and the first cycle itself, in which units hit by the bombardment may still fire.
-    for i in range(n_starts):
-        origin = starts[i]
-        for b in range(most_bombs + 1):
-            chance = chances[i] * bombed[b]
-            if chance == 0.0:
-                continue
-            struck = min(np.int64(b), n_enemy - 1)
-            firing = np.int64(0) if rules[_RETURN_FIRE] != 0 else struck
-            hit = _bombarded(plan, enemy, struck, firing)
-            outcome = _test_a(rules, own, enemy, origin, struck, firing, hit, 0, np.int64(0))
-            if outcome != _GOES_ON:
-                _book(rules, own, enemy, origin, struck, outcome, chance, ends_own, ends_enemy, acc)
-            else:
-                _spread(own, enemy, origin, firing, struck, chance, 0.0, own_tail, then, stamps)
-    cycle = np.int64(1)
-    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT])
-    going = 0.0
-    while True:
-        going = 0.0
-        for a in range(n_own):
-            for d in range(n_enemy):
-                p = then[a, d]
-                if p == 0.0:
-                    continue
-                outcome, state = _arrive(rules, plan, own, enemy, a, d, cycle)
-                if outcome == _GOES_ON:
-                    now[state, d] += p
-                    going += p
-                else:
-                    acc[_A_CYCLES] += p * cycle
-                    acc[_A_CYCLES + 1] += p * cycle * cycle
-                    _book(rules, own, enemy, state, d, outcome, p, ends_own, ends_enemy, acc)
-        # What is left after very many cycles is too little to be counted one by one.
-        if cycle == counted or going <= _REMNANT:
-            break
-        then[:, :] = 0.0
-        for a in range(n_own):
-            for d in range(n_enemy):
-                if now[a, d] > 0.0:
-                    _spread(own, enemy, a, d, d, now[a, d], 0.0, own_tail, then, stamps)
-        now[:, :] = 0.0
-        cycle = cycle + np.int64(1)
-    acc[_A_CYCLES] += going * cycle
-    acc[_A_CYCLES + 1] += going * cycle * cycle
-    if going > 0.0:
-        _run_to_the_end(rules, plan, own, enemy, n_own, now, stamps, cycle, own_tail, ends_own, ends_enemy, acc)
-    _fold(plan, rules, own, enemy, n_own, n_enemy, ends_own, ends_enemy, acc)
-    status[s] = _OK
-
-
-@kernel
-def _run_to_the_end(rules, plan, own, enemy, n_own, now, stamps, cycle, own_tail, ends_own, ends_enemy, acc):
-    """Go through all states in order of the attacker's units, with the loops of states to themselves divided out."""
-    n_enemy = now.shape[1]
+    list_defenders(rules, plan, odds, enemy, new_room(plan, 1, width))
+    suffered = np.zeros((most_enemy + 1, n_enemy))
+    for h in range(most_enemy + 1):
+        for d in range(n_enemy):
+            suffered[h, d] = enemy.hits[d, h]
+    values = own.facts[0, LOST]
     for a in range(n_own):
-        for d in range(n_enemy):
-            stamps[a, d] = now[a, d] * (cycle + 1)
-    order = np.argsort(-own.board[:n_own], kind="mergesort")
-    visits_sum = 0.0
-    stamps_sum = 0.0
-    for i in range(n_own):
-        a = order[i]
-        for d in range(n_enemy):
-            p = now[a, d]
-            if p == 0.0:
-                continue
-            outcome, state = _arrive(rules, plan, own, enemy, a, d, cycle + 1)
-            if outcome != _GOES_ON:
-                _book(rules, own, enemy, state, d, outcome, p, ends_own, ends_enemy, acc)
-                continue
-            if state != a:
-                now[state, d] += p
-                stamps[state, d] += stamps[a, d]
-                continue
-            stays = own.hits[a, 0] * enemy.hits[d, 0]
-            visits = p / (1.0 - stays)
-            stamp = (stamps[a, d] + stays * visits) / (1.0 - stays)
-            visits_sum += visits
-            stamps_sum += stamp
-            _spread(own, enemy, a, d, d, visits, stamp + visits, own_tail, now, stamps)
-    acc[_A_CYCLES] += visits_sum
-    acc[_A_CYCLES + 1] += 2.0 * stamps_sum - visits_sum
+        values = max(values, own.facts[a, LOST])
+    values += enemy.facts[n_enemy - 1, LOST] + 1
+    kept = len(ends.chance)
+    battle = _Battle(
+        rules=rules,
+        own=own.facts,
+        enemy=enemy.facts,
+        scored=own.hits,
+        suffered=suffered,
+        ends_own=np.zeros((_N_OUTCOMES, n_own)),
+        ends_enemy=np.zeros((_N_OUTCOMES, n_enemy)),
+        swing=new_sums(min(values, 2 * n_own * n_enemy)),
+        acc=tallies[s],
+        end_at=np.zeros((kept + 1, 3), dtype=np.int64),
+        end_chance=np.zeros((kept, 2)),
+        by_cycle=ends.by_cycle,
+    )
+    longest = 2 * (n_enemy + most_own + 1 + _PADDING) + _BLOCK + 2 * most_own + 32
+    work = _Work(line=np.zeros(2 * n_enemy), before=np.zeros(longest), after=np.zeros(longest))
+    bombed = _bombardment(rules, odds, bombs + 2)
+    for b in range(len(bombed)):
+        battle.acc[_A_BOMBARD_HITS] += b * bombed[b]
+    now = np.zeros((n_own, n_enemy, 2))
+    going = _first_cycle(battle, plan, enemy.units, starts, chances, n_starts, bombed, work, now)
+    cycle = np.int64(1)
+    counted = max(np.int64(1), rules[_AFTER_CYCLES], rules[_LIMIT], len(ends.by_cycle) - 2)
+    if rules[_AFTER_CYCLES] + rules[_LIMIT] + len(ends.by_cycle) > 0:
+        then = np.zeros((n_own, n_enemy, 2))
+        cycle, going = _count_cycles(battle, n_own, now, then, counted, work)
+    battle.acc[_A_CYCLES] += going * cycle
+    battle.acc[_A_CYCLES + 1] += going * cycle * cycle
+    if len(ends.by_cycle) > 0:
+        ends.by_cycle[len(ends.by_cycle) - 1] += going
+    if going > 0.0:
+        _run_to_the_end(battle, n_own, now, cycle, work)
+    _fold(battle, plan, own.units, enemy.units, n_own)
+    if kept == 0 or _note_ends(battle, plan, own.units, enemy.units, ends):
+        status[s] = _OK
 
 
 @kernel
-def solve_all(rows, battles, capacity, tallies, status, reached):
+def solve_all(rows, battles, capacity, tallies, status, reached, ends):
     """Solve all matchups one after the other; arguments as of `solve_land`. Threads may do so at the same time."""
     for s in range(len(rows)):
-        solve_land(s, rows, battles, capacity, tallies, status, reached)
+        solve_land(s, rows, battles, capacity, tallies, status, reached, ends)

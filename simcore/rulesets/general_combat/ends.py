@@ -1,0 +1,74 @@
+"""How a battle may end: every end with its probability, written down where somebody asks for it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simcore.core.jit import kernel
+from simcore.rulesets.general_combat.encoding import MAX_LOSS_GROUPS
+
+__all__ = ["Ends", "new_ends", "note_end"]
+
+
+class Ends(NamedTuple):
+    """Ends of a battle. E ends, S sides, G lane rows, C cycles.
+
+    Attributes
+    ----------
+    outcome : int8 (E,)
+    units : int16 (E, S, G)
+        Units of each row.
+    chance, cycles : float64 (E,)
+        Probability, and the same times the number of cycles.
+    count : int64 (1,)
+        Ends so far; the same end may be there more than once.
+    by_cycle : float64 (C,)
+        Probability of a battle of so many cycles, the last for that many or more; without room where nobody asks.
+    """
+
+    outcome: Any
+    units: Any
+    chance: Any
+    cycles: Any
+    count: Any
+    by_cycle: Any
+
+
+def new_ends(capacity: int, cycles: int = 0) -> Ends:
+    """Return room for the ends of a battle and for the probabilities of `cycles` numbers of cycles."""
+    return Ends(
+        outcome=np.zeros(capacity, dtype=np.int8),
+        units=np.zeros((capacity, 2, MAX_LOSS_GROUPS), dtype=np.int16),
+        chance=np.zeros(capacity),
+        cycles=np.zeros(capacity),
+        count=np.zeros(1, dtype=np.int64),
+        by_cycle=np.zeros(cycles),
+    )
+
+
+@kernel
+def note_end(own_units, enemy_units, outcome, chance, cycles, ends):
+    """Write an end down; returns False if there are too many.
+
+    Parameters
+    ----------
+    own_units, enemy_units : int16 (G,)
+        Units of each row.
+    outcome : int64
+    chance, cycles : float64
+        Probability, and the same times the number of cycles.
+    ends : Ends
+    """
+    n = ends.count[0]
+    if n >= len(ends.chance):
+        return False
+    ends.count[0] = n + 1
+    ends.outcome[n] = outcome
+    ends.chance[n] = chance
+    ends.cycles[n] = cycles
+    for g in range(ends.units.shape[2]):
+        ends.units[n, 0, g] = own_units[g]
+        ends.units[n, 1, g] = enemy_units[g]
+    return True
