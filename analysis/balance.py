@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.estimators import DEFAULT_LEVEL, percent_text
 from analysis.finding import Finding, findings
-from analysis.frames import GRID_PREFIX, SIDES, Run, load
+from analysis.frames import EXACT, GRID_PREFIX, MIXED, SIDES, Run, load
 from analysis.metrics import grid_points, matchup_table, mix_table
 from analysis.wording import (
     clean,
@@ -129,10 +129,14 @@ class Summary:
         """Return settings, findings and the table of mixes as JSON-able values (NaN as None)."""
         run = self.run
         keys = ("ruleset", "edition", "battles", "seed")
+        exact = int((self.counted["method"] == EXACT).sum())
         return {
             "name": run.name,
-            **{key: run.manifest.get(key) for key in keys},
+            **{key: run.manifest.get(key) for key in keys if key != "battles" or run.method != EXACT},
+            **({"battles": None} if run.method == EXACT else {}),
             "method": run.method,
+            "exact": exact,
+            "simulated": len(self.counted) - exact,
             "pairing": run.pairing,
             "level": self.level,
             "matchups": len(self.matchups),
@@ -225,7 +229,7 @@ def _text(summary: Summary, width: int) -> str:
         [
             str(run.manifest["ruleset"]),
             f"edition {clean(str(run.manifest.get('edition', '?')))}",
-            run.method if run.method == "exact" else f"{count_text(run.manifest.get('battles'))} battles each",
+            *_method_words(run),
             f"seed {run.manifest.get('seed')}",
             f"pairing {run.pairing}",
         ]
@@ -247,6 +251,14 @@ def _text(summary: Summary, width: int) -> str:
     return "\n".join(lines)
 
 
+def _method_words(run: Run) -> list[str]:
+    """Say how the matchups were resolved."""
+    if run.method == EXACT:
+        return [EXACT]
+    battles = f"{count_text(run.manifest.get('battles'))} battles each"
+    return [run.mixture, f"the latter with {battles}"] if run.method == MIXED else [battles]
+
+
 def _shortened(finding: Finding) -> str:
     """Return a finding with long names cut, so that one name cannot fill the screen."""
     words = (f"“{short_label(piece.text, 40)}”" if piece.is_name else piece.text for piece in finding.pieces)
@@ -261,8 +273,7 @@ def _side_lines(summary: Summary, side: str, point: int, label: str, width: int)
         return []
     table = table.sort_values("win_share_mean", ascending=False, kind="stable")
     figures = f"{'wins':>7}  {'95 % interval':>16}  {'swing':>7}  {'efficiency':>10}"
-    is_exact = summary.run.method == "exact"
-    if is_exact:
+    if summary.run.method == EXACT:
         figures = figures.replace("95 % interval", " " * len("95 % interval"))
     elif summary.level != DEFAULT_LEVEL:
         figures = figures.replace("95 % interval", f"{summary.level:>4.0%} interval")
@@ -281,7 +292,8 @@ def _side_lines(summary: Summary, side: str, point: int, label: str, width: int)
             lines.append(f"  ... {count_text(len(table) - _SHOWN_HEAD - _SHOWN_TAIL)} more ...")
         for row, mix in zip(part.to_dict(orient="records"), labels[part.index], strict=True):
             low, high = row["lo_win_share_mean"], row["hi_win_share_mean"]
-            interval = "" if is_exact else interval_text(low, high).removesuffix(" %")
+            # Against solved opponents alone there is no uncertainty.
+            interval = "" if low == high else interval_text(low, high).removesuffix(" %")
             lines.append(
                 "  "
                 + fit(mix, room - 2)

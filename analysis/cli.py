@@ -143,7 +143,9 @@ app = typer.Typer(
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 _Battles = Annotated[
     int | None,
-    typer.Option(min=1, max=10**12, metavar="N", help="Number of battles.", show_default="100000"),
+    typer.Option(
+        min=1, max=10**12, metavar="N", help="Number of battles, where they are simulated.", show_default="100000"
+    ),
 ]
 _Seed = Annotated[
     int | None,
@@ -151,7 +153,13 @@ _Seed = Annotated[
 ]
 _SweepBattles = Annotated[
     int | None,
-    typer.Option(min=1, max=10**12, metavar="N", help="Battles of each matchup.", show_default="as the file says"),
+    typer.Option(
+        min=1,
+        max=10**12,
+        metavar="N",
+        help="Battles of each matchup that is simulated.",
+        show_default="as the file says",
+    ),
 ]
 _SweepSeed = Annotated[
     int | None,
@@ -365,7 +373,12 @@ def odds(
     battles: _Battles = None,
     seed: _Seed = None,
     pairing: _Pairing = Pairing.MATCHUP,
-    method: Annotated[Method, typer.Option(help="How to resolve the battle.")] = Method.AUTO,
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="exact: solve the battle; simulate: fight battles; auto: solve it where that takes a second."
+        ),
+    ] = Method.AUTO,
     threads: _Threads = None,
     settings: _Settings = None,
     as_json: _Json = False,
@@ -507,14 +520,14 @@ class _Progress:
 
         self._shown = choose_progress(asked=True)
 
-    def start(self, name: str, total: int) -> None:
+    def start(self, name: str, total: int, unit: str) -> None:
         """Begin, just before the first battle."""
         _announce_compilation()
-        self._shown.start(name, total)
+        self._shown.start(name, total, unit)
 
-    def advance(self, battles: int, *, is_new: bool) -> None:
-        """Count further battles."""
-        self._shown.advance(battles, is_new=is_new)
+    def advance(self, done: float, *, is_new: bool) -> None:
+        """Count what is done."""
+        self._shown.advance(done, is_new=is_new)
 
     def stop(self) -> None:
         """End, at the last battle or earlier."""

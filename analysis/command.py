@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from analysis.frames import GRID_PREFIX
+from analysis.frames import EXACT, GRID_PREFIX, SIMULATED
 from analysis.wording import clean
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def options(run: Run, row: Mapping[str, Any]) -> str:
     run : Run
         The run; its sweep file holds the scenario that all matchups share.
     row : mapping
-        A row of its matchups: edition, number of battles, values of the grid.
+        A row of its matchups: edition, method, number of battles, values of the grid. A method that is neither
+        "exact" nor "simulated" leaves the choice to ``simcore odds``, which takes the one that the sweep took.
 
     Returns
     -------
@@ -62,10 +63,11 @@ def options(run: Run, row: Mapping[str, Any]) -> str:
     if str(manifest["ruleset"]) != "general_combat":
         words += ["--ruleset", str(manifest["ruleset"])]
     words += ["--edition", str(row.get("edition") or manifest.get("edition"))]
-    if run.method == "exact":
+    method = row.get("method")
+    if method == EXACT:
         words += ["--method", "exact"]
     else:
-        words += _dice(run, row)
+        words += [*(["--method", "simulate"] if method == SIMULATED else []), *_dice(run, row)]
     sweep = _table(_table(manifest.get("sweep")).get("sweep"))
     scenario = dict(_table(_table(manifest.get("sweep")).get("scenario")))
     if sweep.get("editions") or sweep.get("edition_file") or scenario.get("editions"):
@@ -82,7 +84,7 @@ def options(run: Run, row: Mapping[str, Any]) -> str:
 def _dice(run: Run, row: Mapping[str, Any]) -> list[str]:
     """Return the options that say which battles were fought."""
     battles = row.get("battles")
-    if battles is None or np.isnan(battles):
+    if battles is None or np.isnan(battles) or not battles:
         battles = run.manifest.get("battles", 0)
     words = ["--battles", str(int(battles)), "--seed", str(run.manifest.get("seed"))]
     return words + (["--pairing", run.pairing] if run.pairing != "matchup" else [])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from analysis.estimators import percent_text
-from analysis.frames import SIDES
+from analysis.frames import EXACT, MIXED, SIDES
 from analysis.wording import clean, count_text, figure_text, interval_text, plural, points_text
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def _balance(summary: Summary) -> Finding:
     counts = summary.counted["favourite"].value_counts()
     attacker, defender, nobody = (int(counts.get(who, 0)) for who in ("attacker", "defender", "none"))
     tail = f", {count_text(nobody)} neither clearly" if nobody else ""
-    certainty = "" if summary.run.method == "exact" else f" (each at {summary.level:.0%} confidence)".replace("%", " %")
+    each = {EXACT: "", MIXED: "each simulated one"}.get(summary.run.method, "each")
+    certainty = f" ({each} at {summary.level:.0%} confidence)".replace("%", " %") if each else ""
     return _sentence(
         "balance",
         "Balance",

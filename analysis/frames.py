@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
 
 from analysis.wording import clean, count_text, grid_value_text, plural
@@ -22,15 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
-__all__ = ["GRID_PREFIX", "SCHEMA", "SIDES", "Run", "load"]
+__all__ = ["EXACT", "GRID_PREFIX", "MIXED", "SCHEMA", "SIDES", "SIMULATED", "Run", "load"]
 
 SCHEMA: Final = 1
 """The newest form of results folder this version reads."""
 GRID_PREFIX: Final = "grid."
 """Tables hold one column per grid key, named with this prefix."""
 SIDES: Final = ("attacker", "defender")
+EXACT: Final = "exact"
+SIMULATED: Final = "simulated"
+MIXED: Final = "mixed"
 
-_TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "status", "error")
+_TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "method", "status", "error")
 _FIGURES: Final = (
     "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
     "cycles_mean", "cycles_sd", "attacker_cost_lost_mean", "attacker_cost_lost_sd",
@@ -61,9 +65,10 @@ class Run:
         ``manifest.json`` as it was written: settings, grid, mixes, versions, times.
     matchups : DataFrame
         One row per matchup (grid point x attacker mix x defender mix): names, units, weights and costs of
-        the two mixes, ``grid.<key>`` columns, ``battles``, counts ``n_<outcome>`` and shares ``p_<outcome>``,
-        means and sample standard deviations of cycles, costs lost and swing, ``status`` and ``error``.
-        Figures of a failed row are NaN.
+        the two mixes, ``grid.<key>`` columns, ``method`` ("exact" or "simulated"), ``battles`` (0 where exact), counts
+        ``n_<outcome>`` and shares ``p_<outcome>``, means and standard deviations of cycles, costs lost and swing (of
+        the sample, or of the distribution itself where exact), ``status`` and ``error``. Figures of a failed row are
+        NaN, counts of an exact one too.
     mixes : DataFrame
         One row per grid point, side and unit mix, as the sweep summed it up.
     """
@@ -134,12 +139,7 @@ class Run:
                 f"{plural(defenders, 'defender mix', 'defender mixes')})"
                 + (f", {count_text(failed)} failed" if failed else ""),
             ),
-            (
-                "battles",
-                "none, exact results"
-                if self.method == "exact"
-                else f"{count_text(self.manifest.get('battles'))} per matchup, {self.method}",
-            ),
+            ("battles", self._battles_text()),
             ("rules", f"{self.manifest['ruleset']}, edition {clean(str(self.manifest.get('edition', '?')))}"),
             ("dice", f"seed {self.manifest.get('seed')}, pairing {self.pairing}"),
         ]
@@ -149,10 +149,31 @@ class Run:
         facts.append(("folder", str(self.path)))
         return facts
 
-    @property
+    def _battles_text(self) -> str:
+        if self.method == EXACT:
+            return "none, exact results"
+        each = f"{count_text(self.manifest.get('battles'))} per"
+        return f"{each} matchup, simulated" if self.method == SIMULATED else f"{each} simulated matchup, {self.mixture}"
+
+    @cached_property
+    def is_exact(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which rows of `matchups` hold exact results, bool, shape (rows,)."""
+        return np.asarray(self.matchups["method"].to_numpy(dtype=object) == EXACT, dtype=np.bool_)
+
+    @cached_property
     def method(self) -> str:
-        """How the shares were found: "simulated" or "exact"."""
-        return str(self.manifest.get("method", "simulated"))
+        """How the shares were found: "simulated", "exact", or "mixed" where that differs from matchup to matchup."""
+        found = set(self.is_exact[self.matchups["status"].to_numpy(dtype=object) == "ok"].tolist())
+        if not found:
+            return EXACT if self.manifest.get("method") == EXACT else SIMULATED
+        return MIXED if len(found) > 1 else EXACT if found.pop() else SIMULATED
+
+    @property
+    def mixture(self) -> str:
+        """How many matchups were solved and how many simulated, in words."""
+        ok = self.matchups["status"].to_numpy(dtype=object) == "ok"
+        exact = int((self.is_exact & ok).sum())
+        return f"{count_text(exact)} exact, {count_text(int(ok.sum()) - exact)} simulated"
 
     def __repr__(self) -> str:
         lines = [f"Run {clean(self.name)!r}"]

@@ -60,17 +60,17 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
         (Wilson); ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
         ``lo_`` and ``hi_``; ``favourite`` ("attacker", "defender", "none" when the interval of the lead holds
         0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles, costs lost and
-        swing. Exact results get intervals of no width.
+        swing. Exact rows get intervals of no width and errors of 0.
     """
     source = run.matchups
-    is_exact = run.method == "exact"
+    is_exact = run.is_exact
     columns: dict[Any, Any] = {name: source[name] for name in source.columns}
     counted = source["status"].to_numpy(dtype=object) == "ok"
-    battles = np.where(counted, _floats(source["battles"]), np.nan)
+    battles = np.where(counted & ~is_exact, _floats(source["battles"]), np.nan)
 
     def bounds(name: str, share: FloatArray) -> None:
-        interval = (share, share) if is_exact else wilson(np.rint(share * battles), battles, level)
-        columns[f"lo_{name}"], columns[f"hi_{name}"] = interval
+        interval = wilson(np.rint(share * battles), battles, level)
+        columns[f"lo_{name}"], columns[f"hi_{name}"] = (np.where(is_exact, share, bound) for bound in interval)
 
     for outcome in run.outcomes:
         bounds(outcome, _floats(source[f"p_{outcome}"]))
@@ -83,7 +83,8 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     lead = shares["attacker"] - shares["defender"]
     columns["lead"] = lead
     won = {side: np.rint(shares[side] * battles) for side in SIDES}
-    low, high = (lead, lead) if is_exact else lead_interval(won["attacker"], won["defender"], battles, level)
+    interval = lead_interval(won["attacker"], won["defender"], battles, level)
+    low, high = (np.where(is_exact, lead, bound) for bound in interval)
     columns["lo_lead"], columns["hi_lead"] = low, high
     columns["favourite"] = np.select(
         [low > 0.0, high < 0.0, counted & ~np.isnan(lead)], ["attacker", "defender", "none"], ""
@@ -91,8 +92,8 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     if "p_captured" in source:
         bounds("captured", _floats(source["p_captured"]))
     for figure in _MEANS:
-        error = np.zeros(len(source)) if is_exact else standard_error(_floats(source[f"{figure}_sd"]), battles)
-        columns[f"{figure}_se"] = np.where(counted, error, np.nan)
+        error = standard_error(_floats(source[f"{figure}_sd"]), battles)
+        columns[f"{figure}_se"] = np.where(counted, np.where(is_exact, 0.0, error), np.nan)
     return pd.DataFrame(columns, copy=False)
 
 
@@ -233,8 +234,8 @@ def _side_table(
         "win_share_mean": mean,
         # Distances to the Wilson bounds take the place of standard errors: unlike those they are right near
         # 0 and 1, and they keep the two sides of the interval apart.
-        "lo_win_share_mean": np.maximum(mean - groups.error(share - low, is_common=is_common), 0.0),
-        "hi_win_share_mean": np.minimum(mean + groups.error(high - share, is_common=is_common), 1.0),
+        "lo_win_share_mean": np.clip(mean - groups.error(share - low, is_common=is_common), 0.0, 1.0),
+        "hi_win_share_mean": np.clip(mean + groups.error(high - share, is_common=is_common), 0.0, 1.0),
     }
     opponents = matchups[enemy].array
     for word in ("worst", "best"):

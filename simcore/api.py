@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from simcore.enums import Side, Status
 from simcore.errors import KernelStatusError, ScenarioError, suggestion
+from simcore.method import METHODS, choose
 from simcore.model import shown
 from simcore.registry import get_ruleset, ruleset_names
 from simcore.result import Result
@@ -51,11 +52,11 @@ __all__ = [
 CHUNK = 4_096
 """Battles per unit of parallel work: a constant, so that no result can depend on the machine."""
 FIRST_BATCHES = 16
-METHODS = ("auto", "simulate", "exact")
 PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
+_ADVICE = '; use "simulate"'
 _SMALL_CALL = 2**18
 """Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
 
@@ -271,6 +272,14 @@ def encode_checked(
     return Encoded(ruleset, tuple(good), ruleset.encode(good)), rows, errors
 
 
+def _check_pairing(pairing: object) -> None:
+    if pairing not in PAIRINGS:
+        raise ScenarioError(
+            f"must be {', '.join(PAIRINGS)}, got {shown(pairing)}{suggestion(str(pairing), PAIRINGS)}",
+            field="pairing",
+        )
+
+
 def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uint64]:
     """Return the stream key of each scenario.
 
@@ -290,11 +299,7 @@ def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uin
     """
     from simcore.core.rng import derive_key  # noqa: PLC0415 - imports numba
 
-    if pairing not in PAIRINGS:
-        raise ScenarioError(
-            f"must be {', '.join(PAIRINGS)}, got {shown(pairing)}{suggestion(str(pairing), PAIRINGS)}",
-            field="pairing",
-        )
+    _check_pairing(pairing)
     seed = _whole(seed, "seed", 0, MAX_SEED)
     keys = np.empty((len(encoded), 2), dtype=np.uint64)
     for row, scenario in enumerate(encoded.scenarios):
@@ -618,12 +623,10 @@ def solve_checked(
     for row, scenario in enumerate(encoded.scenarios):
         states = ruleset.count_states(scenario)
         if ruleset.solve is None or states == 0:
+            problems[row] = ScenarioError(f'ruleset "{ruleset.id}" has no exact solver for such battles{_ADVICE}')
+        elif states > MAX_STATES and not ruleset.may_be_far_smaller(scenario):
             problems[row] = ScenarioError(
-                f'ruleset "{ruleset.id}" has no exact solver for such battles; use "simulate"'
-            )
-        elif states > MAX_STATES:
-            problems[row] = ScenarioError(
-                f'the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; use "simulate"'
+                f"the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit{_ADVICE}"
             )
     rows = [row for row in range(len(encoded)) if row not in problems]
     if rows:
@@ -639,9 +642,7 @@ def solve_checked(
                     f"{name}: {battle.unit_text(0)} v {battle.unit_text(1)} was not solved (internal error)"
                 )
             else:
-                problems[row] = ScenarioError(
-                    'the battle has more states than the exact solver has room for; use "simulate"'
-                )
+                problems[row] = ScenarioError(f"the battle has more states than the exact solver has room for{_ADVICE}")
     return tally, reached, problems
 
 
@@ -723,9 +724,11 @@ def odds(
     scenario : mapping or path, optional
         A whole scenario in place of `attacker` and `defender`.
     method : {"auto", "simulate", "exact"}
-        How to resolve it; "auto" simulates, "exact" draws nothing and needs neither battles nor seed.
+        How to resolve it: "exact" solves it and draws no battle, "simulate" fights battles, "auto" solves it where
+        that is sure to be small (``simcore.schema.AUTO_STATES``, ``AUTO_EFFORT``) and else simulates; the result's
+        ``method`` and ``method_reason`` say which and why.
     battles, seed, pairing, threads
-        As in `simulate`.
+        As in `simulate`; the first three have no effect on what is solved.
     **options
         Further fields of the scenario: ``ruleset``, ``edition``, ``low_luck``, ``territory``, ...
 
@@ -742,9 +745,11 @@ def odds(
     Examples
     --------
     >>> import simcore
-    >>> result = simcore.odds("1 tank", "1 infantry", battles=10_000)
-    >>> round(result.outcomes["attacker_wins"], 1)
-    0.5
+    >>> result = simcore.odds("1 tank", "1 infantry")
+    >>> round(result.outcomes["attacker_wins"], 6), result.method
+    (0.5, 'exact')
+    >>> simcore.odds("1 tank", "1 infantry", method="simulate", battles=10_000).method
+    'simulated'
     """
     if method not in METHODS:
         raise ScenarioError(
@@ -762,11 +767,22 @@ def odds(
                 data[name] = dict(side) if isinstance(side, Mapping) and "units" in side else {"units": side}
         model = load_scenario(data)
     encoded = encode([model])
-    if method == "exact":
-        solution = solve(encoded, threads=threads)
-        return Result.from_solution(encoded.ruleset, model, solution.tally[0], float(solution.dropped[0]))
+    # Whether input is refused does not depend on whether it is needed.
+    battles = _whole(battles, "battles", 1, MAX_BATTLES)
+    seed = _whole(seed, "seed", 0, MAX_SEED)
+    _check_pairing(pairing)
+    choice = choose(encoded.ruleset, model) if method == "auto" else None
+    reason = choice.reason if choice else None
+    if method == "exact" or (choice and choice.is_exact):
+        solved, _, problems = solve_checked(encoded, threads=threads)
+        if not problems:
+            dropped = 1.0 - float(solved[0, encoded.ruleset.accumulators.index("battles")])
+            return Result.from_solution(encoded.ruleset, model, solved[0], dropped, reason=reason)
+        if method == "exact":
+            raise problems[0].at(field="method")
+        reason = problems[0].problem.removesuffix(_ADVICE)
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
-    return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=int(seed), pairing=pairing)
+    return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=seed, pairing=pairing, reason=reason)
 
 
 def rulesets() -> dict[str, dict[str, Any]]:

@@ -206,7 +206,14 @@ class Result:
 
     @classmethod
     def from_tally(
-        cls, ruleset: Ruleset, scenario: ScenarioModel, tally: Sequence[int], *, seed: int, pairing: str
+        cls,
+        ruleset: Ruleset,
+        scenario: ScenarioModel,
+        tally: Sequence[int],
+        *,
+        seed: int,
+        pairing: str,
+        reason: str | None = None,
     ) -> Result:
         """Build the result from one row of accumulators.
 
@@ -218,6 +225,8 @@ class Result:
             Accumulators by ``ruleset.accumulators``.
         seed : int
         pairing : str
+        reason : str, optional
+            Why it was simulated, where the caller left that open.
 
         Returns
         -------
@@ -225,12 +234,20 @@ class Result:
         """
         sums = {name: int(value) for name, value in zip(ruleset.accumulators, tally, strict=True)}
         n = sums["battles"]
-        head = {"method": "simulated", "battles": n, "seed": seed, "pairing": pairing}
+        head = {"method": "simulated", "method_reason": reason, "battles": n, "seed": seed, "pairing": pairing}
         intervals = {name: list(wilson_interval(sums[f"outcome.{name}"], n)) for name in ruleset.outcomes}
         return cls(_results(ruleset, scenario, sums, n, head, {"intervals": intervals}))
 
     @classmethod
-    def from_solution(cls, ruleset: Ruleset, scenario: ScenarioModel, tally: Sequence[float], dropped: float) -> Result:
+    def from_solution(
+        cls,
+        ruleset: Ruleset,
+        scenario: ScenarioModel,
+        tally: Sequence[float],
+        dropped: float,
+        *,
+        reason: str | None = None,
+    ) -> Result:
         """Build the result from the expected accumulators of one battle.
 
         Parameters
@@ -241,13 +258,16 @@ class Result:
             Expected accumulators by ``ruleset.accumulators``.
         dropped : float
             Probability that was not followed.
+        reason : str, optional
+            Why it was solved, where the caller left that open.
 
         Returns
         -------
         Result
         """
         means = {name: float(value) for name, value in zip(ruleset.accumulators, tally, strict=True)}
-        head = {"method": "exact", "battles": None, "seed": None, "pairing": None, "dropped": dropped}
+        drawn = dict.fromkeys(("battles", "seed", "pairing"))
+        head = {"method": "exact", "method_reason": reason, **drawn, "dropped": dropped}
         return cls(_results(ruleset, scenario, means, 1, head, {}))
 
     @property
@@ -259,6 +279,17 @@ class Result:
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Wilson's 95 % interval of each outcome; empty when the result is exact."""
         return {name: (low, high) for name, (low, high) in self.data.get("intervals", {}).items()}
+
+    @property
+    def method(self) -> str:
+        """How it was found: "exact" or "simulated"."""
+        return str(self.data["method"])
+
+    @property
+    def method_reason(self) -> str | None:
+        """Why "auto" chose this method; None where the caller chose it."""
+        reason: str | None = self.data["method_reason"]
+        return reason
 
     @property
     def swing(self) -> dict[str, float]:
@@ -287,7 +318,7 @@ class Result:
         rows = []
         for name, p in self.data["outcomes"].items():
             if p > 0:
-                if self.data["method"] == "exact":
+                if self.method == "exact":
                     rows.append((name.replace("_", " "), f"{p:.6%}", ""))
                     continue
                 low, high = self.data["intervals"][name]
@@ -334,11 +365,11 @@ class Result:
 
     def _origin(self) -> str:
         data = self.data
-        if data["method"] == "exact":
-            return f"{data['ruleset']}, {data['edition']}, exact"
-        return (
-            f"{data['ruleset']}, {data['edition']}, {data['battles']:,} battles, seed {data['seed']}, {data['pairing']}"
-        )
+        if self.method == "exact":
+            return f"{data['ruleset']}, {data['edition']}, exact: no battle drawn"
+        drawn = f"{data['battles']:,} battles, seed {data['seed']}, {data['pairing']}"
+        why = f"; not solved: {self.method_reason}" if self.method_reason else ""
+        return f"{data['ruleset']}, {data['edition']}, {drawn}{why}"
 
     def __str__(self) -> str:
         rows = self._rows()
@@ -358,5 +389,5 @@ class Result:
         rows = "".join(f"<tr><th>{e(a)}</th><td>{e(b)}</td><td>{e(c)}</td></tr>" for a, b, c in self._rows())
         facts = "".join(f"<tr><th>{e(a)}</th><td colspan='2'>{e(b)}</td></tr>" for a, b in self._facts())
         head = f"<caption>{e(self._title())}<br><small>{e(self._origin())}</small></caption>"
-        third = "" if self.data["method"] == "exact" else "95 % interval"
+        third = "" if self.method == "exact" else "95 % interval"
         return f"<table>{head}<tr><th>outcome</th><th>share</th><th>{third}</th></tr>{rows}{facts}</table>"

@@ -188,8 +188,10 @@ class SweepSettings(FrozenModel):
         default=None, description="TOML file with editions of your own, relative to this file"
     )
     editions: dict[str, Any] = Field(default_factory=dict, description="Editions of your own, in place of a file")
-    method: Method = Field(default="auto", description="How matchups are resolved")
-    battles: int = Field(default=DEFAULT_BATTLES, ge=1, le=MAX_BATTLES, description="Battles per matchup")
+    method: Method = Field(default="auto", description="How matchups are resolved; auto solves the small ones")
+    battles: int = Field(
+        default=DEFAULT_BATTLES, ge=1, le=MAX_BATTLES, description="Battles of each matchup that is simulated"
+    )
     seed: int = Field(default=DEFAULT_SEED, ge=0, le=MAX_SEED, description="Seed of all random words")
     pairing: Pairing = Field(default="matchup", description="What shares dice with what")
     out: str | None = Field(default=None, description="Results folder; default results/<name>")

@@ -11,10 +11,26 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["MAX_STATES", "SPREAD", "Endings", "Ruleset", "ScenarioModel", "Tallies"]
+__all__ = [
+    "AUTO_EFFORT",
+    "AUTO_STATES",
+    "MAX_STATES",
+    "SPREAD",
+    "STATE_EFFORT",
+    "Endings",
+    "Ruleset",
+    "ScenarioModel",
+    "Tallies",
+]
 
 MAX_STATES = 2**22
 """Most states of an exact solution: their probabilities take up to 100 MB."""
+AUTO_STATES = 1_000_000
+"""Most states of a battle that ``method = "auto"`` solves: up to about 200 MB for each thread that solves."""
+AUTO_EFFORT = 1_000_000_000
+"""Most steps, of about a nanosecond each, of a battle that ``method = "auto"`` solves: about a second."""
+STATE_EFFORT = 10_000
+"""Steps of each state where a ruleset has no estimate of its own."""
 
 SPREAD = ("q05", "q25", "q50", "q75", "q95", "negative")
 """What a solver tells of the swing behind the accumulators: quantiles, and the probability of a swing below 0."""
@@ -119,8 +135,14 @@ class Ruleset:
     default_sweep : mapping
         A small sweep that works out of the box.
     count_states : callable
-        ``count_states(scenario) -> int``: most states that the exact solver would hold; 0 where it does not
-        reach, -1 where it finds out on the way.
+        ``count_states(scenario) -> int``: most states that the exact solver would hold, known before it begins;
+        0 where it does not reach.
+    effort : callable
+        ``effort(scenario) -> int``: most steps of the solver, roughly, of about a nanosecond each. It must depend on
+        nothing but the scenario: what "auto" solves is the same everywhere. 0 for `STATE_EFFORT` steps a state.
+    may_be_far_smaller : callable
+        ``may_be_far_smaller(scenario) -> bool``: whether the solver finds its states on the way, and may reach so
+        much fewer than `count_states` that it is worth a try when that is above `MAX_STATES`.
     solve : callable or None
         ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
     distribute : callable or None
@@ -154,6 +176,8 @@ class Ruleset:
     swing_bound: Callable[[Any], npt.NDArray[np.int64]]
     default_sweep: Mapping[str, Any]
     count_states: Callable[[Any], int] = lambda _scenario: 0
+    effort: Callable[[Any], int] = lambda _scenario: 0
+    may_be_far_smaller: Callable[[Any], bool] = lambda _scenario: False
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
     distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""

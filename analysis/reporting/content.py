@@ -16,7 +16,7 @@ import pandas as pd
 
 from analysis import command
 from analysis.estimators import percent_text, percent_texts
-from analysis.frames import SIDES
+from analysis.frames import EXACT, MIXED, SIDES
 from analysis.reporting.figure import heat_map, swing_chart
 from analysis.wording import (
     clean,
@@ -87,7 +87,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
         "failures": _failures(summary),
         "settings": _settings(summary),
         "level": f"{summary.level:.0%}".replace("%", " %"),
-        "is_exact": summary.run.method == "exact",
+        "method": summary.run.method,
     }
     if len(summary.counted):
         content |= {
@@ -144,8 +144,8 @@ def _tiles(summary: Summary) -> list[dict[str, str]]:
         },
         {
             "label": "Battles",
-            "value": "exact" if run.method == "exact" else _large(battles),
-            "note": "" if run.method == "exact" else f"{count_text(run.manifest.get('battles'))} per matchup",
+            "value": EXACT if run.method == EXACT else _large(battles),
+            "note": _battles_note(summary),
         },
     ]
     if len(counted):
@@ -163,6 +163,15 @@ def _tiles(summary: Summary) -> list[dict[str, str]]:
             {"label": "Clear favourite", "value": percent_text(float(clear)), "note": "of the matchups have one"}
         )
     return tiles
+
+
+def _battles_note(summary: Summary) -> str:
+    """Say in how many matchups the battles were fought."""
+    run = summary.run
+    if run.method == EXACT:
+        return "no battle was drawn"
+    each = count_text(run.manifest.get("battles"))
+    return f"{run.mixture} with {each} each" if run.method == MIXED else f"{each} per matchup"
 
 
 def _large(number: int) -> str:
@@ -198,7 +207,7 @@ def _matrix(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     shares = np.full(shape, np.nan)
     shares[at, places[0], places[1]] = table["attacker_win_share"].to_numpy(dtype=np.float64)
     texts = np.full((*shape, 3), "", dtype=object)
-    for column, values in enumerate(_cell_texts(summary, table)):
+    for column, values in enumerate(_cell_texts(table)):
         texts[at, places[0], places[1], column] = values
     figures = [
         heat_map(shown["attacker"], shown["defender"], shares[number], texts[number]) for number in range(len(points))
@@ -212,7 +221,7 @@ def _matrix(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
             "defenders": [clean(name) for name in shown["defender"]],
             "attackerUnits": units["attacker"],
             "defenderUnits": units["defender"],
-            "options": [command.options(summary.run, _point_row(summary, point)) for point in points],
+            "options": [_point_options(summary, point) for point in points],
         },
         "note": _matrix_note(everyone, shown, has_gaps=bool(np.isnan(shares).any())),
         "alt": (
@@ -223,12 +232,12 @@ def _matrix(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _cell_texts(summary: Summary, table: pd.DataFrame) -> Iterable[list[str]]:
+def _cell_texts(table: pd.DataFrame) -> Iterable[list[str]]:
     """Yield the hover texts of matchups: attackers' wins, defenders' wins, swing."""
     for side in SIDES:
         share = f"{side}_win_share"
         yield [
-            _with_interval(*values, is_exact=summary.run.method == "exact")
+            _with_interval(*values)
             for values in zip(table[share], table[f"lo_{share}"], table[f"hi_{share}"], strict=True)
         ]
     yield [
@@ -237,9 +246,10 @@ def _cell_texts(summary: Summary, table: pd.DataFrame) -> Iterable[list[str]]:
     ]
 
 
-def _with_interval(share: float, low: float, high: float, *, is_exact: bool) -> str:
+def _with_interval(share: float, low: float, high: float) -> str:
+    """Return a share with its interval; an exact one has none, whose bounds are equal."""
     text = percent_text(share)
-    return text if is_exact or np.isnan(share) else f"{text} ({interval_text(low, high)})"
+    return text if low == high or np.isnan(share) else f"{text} ({interval_text(low, high)})"
 
 
 def _matrix_note(everyone: Mapping[str, Sequence[str]], shown: Mapping[str, Sequence[str]], *, has_gaps: bool) -> str:
@@ -261,6 +271,14 @@ def _point_row(summary: Summary, point: int) -> dict[str, Any]:
     here = np.flatnonzero(summary.grid_points == point)
     counted = here[(summary.matchups["status"].to_numpy(dtype=object)[here] == "ok")]
     return _row(summary.matchups, int((counted if len(counted) else here)[0]))
+
+
+def _point_options(summary: Summary, point: int) -> str:
+    """Return the options that compute any matchup of a grid point again."""
+    at = summary.grid_points[summary.matchups.index.get_indexer(summary.counted.index)]
+    methods = set(summary.counted["method"][at == point])
+    row = _point_row(summary, point)
+    return command.options(summary.run, row if len(methods) == 1 else {**row, "method": None})
 
 
 def _row(table: pd.DataFrame, place: int) -> dict[str, Any]:
@@ -305,8 +323,8 @@ def _figure(value: float, text: str, note: str = "") -> dict[str, Any]:
     return {"sort": None if np.isnan(value) else f"{value:.6g}", "text": text, "note": note}
 
 
-def _share_cell(share: float, low: float, high: float, *, is_exact: bool) -> dict[str, Any]:
-    cell = _figure(share, percent_text(share), "" if is_exact or np.isnan(share) else interval_text(low, high))
+def _share_cell(share: float, low: float, high: float) -> dict[str, Any]:
+    cell = _figure(share, percent_text(share), "" if low == high or np.isnan(share) else interval_text(low, high))
     cell["width"] = 0.0 if np.isnan(share) else round(100.0 * float(share), 2)
     return cell
 
@@ -333,18 +351,17 @@ def _mix_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
 
 
 def _mix_row(summary: Summary, row: Mapping[Any, Any]) -> dict[str, Any]:
-    is_exact = summary.run.method == "exact"
     low, high = row["lo_cost_efficiency"], row["hi_cost_efficiency"]
     efficiency = _figure(
         row["cost_efficiency"],
         figure_text(row["cost_efficiency"]),
-        "" if is_exact or np.isnan(low) else f"{figure_text(low)} to {figure_text(high)}",
+        "" if low == high or np.isnan(low) else f"{figure_text(low)} to {figure_text(high)}",
     )
     if row["cost_lost_mean"] == 0.0:
         efficiency = {"sort": "1e300" if row["enemy_cost_lost_mean"] else None, "text": "–", "note": "lost nothing"}
     name, units = clean(str(row["mix"])), clean(str(row["units"]))
     cells = {
-        name: _share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"], is_exact=is_exact)
+        name: _share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"])
         for name, share in (("mean", "win_share_mean"), ("worst", "win_share_worst"), ("best", "win_share_best"))
     }
     return {
@@ -415,7 +432,7 @@ def _extra_title(summary: Summary) -> str:
 
 
 def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[str, Any]:
-    is_exact = summary.run.method == "exact"
+    is_exact = row["method"] == EXACT
     wins = [float(row[f"{side}_win_share"]) for side in SIDES]
     other = max(1.0 - sum(wins), 0.0)
     # Counting the rest as a difference leaves crumbs of 1e-17 that are not rare battles.
@@ -424,7 +441,7 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
     cells = {}
     for side, text in zip(SIDES, (texts[0], texts[2]), strict=True):
         share = f"{side}_win_share"
-        cells[side] = _share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"], is_exact=is_exact)
+        cells[side] = _share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"])
         cells[side]["text"] = text
     units = [str(row[f"{side}_units"]) for side in SIDES]
     bounds = f"{points_text(row['lo_lead'])} to {points_text(row['hi_lead'])}"
@@ -528,6 +545,11 @@ def _failures(summary: Summary) -> dict[str, Any]:
 # --------------------------------------------------------------------------------------------- settings
 
 
+def _battles_each(summary: Summary) -> str:
+    each = count_text(summary.run.manifest.get("battles"))
+    return f"{each} of each that was simulated" if summary.run.method == MIXED else each
+
+
 def _settings(summary: Summary) -> dict[str, Any]:
     run = summary.run
     manifest = run.manifest
@@ -535,8 +557,8 @@ def _settings(summary: Summary) -> dict[str, Any]:
         ("Name", run.name),
         ("Ruleset", f"{manifest['ruleset']}, version {manifest.get('ruleset_version', '?')}"),
         ("Edition", manifest.get("edition", "?")),
-        ("Method", run.method),
-        ("Battles per matchup", "none" if run.method == "exact" else count_text(manifest.get("battles"))),
+        ("Method", run.mixture if run.method == MIXED else run.method),
+        ("Battles per matchup", "none" if run.method == EXACT else _battles_each(summary)),
         ("Seed", manifest.get("seed", "?")),
         ("Pairing", run.pairing),
     ]

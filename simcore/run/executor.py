@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from simcore import api
-from simcore.errors import KernelStatusError, ScenarioError
+from simcore.errors import KernelStatusError
 from simcore.registry import get_ruleset
 from simcore.run.store import PartRows
 
@@ -29,21 +29,21 @@ class Job:
     name : str
         Content name of the part.
     segments : int64 (n, 4)
-        Matchup number, batch number, first battle, number of battles.
+        Matchup number, batch number, first battle, number of battles; 0 battles for a matchup to be solved.
     scenarios : mapping of int to scenario
         Parsed scenario of each matchup that could be parsed.
     errors : mapping of int to str
         Why the other matchups failed.
     battles : int
-        Battles of each matchup, all parts together.
+        Battles of each matchup that is simulated, all parts together.
     seed : int
         Seed of the random numbers.
     pairing : str
         Which runs share their dice.
     ruleset, kind : str
         Record that resolves it.
-    is_exact : bool
-        Whether the matchups are solved instead of fought.
+    method : str
+        With "auto" a matchup that turns out not to fit the solver is simulated; with "exact" it fails.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Job:
     pairing: str
     ruleset: str
     kind: str = ""
-    is_exact: bool = False
+    method: str = "simulate"
 
 
 class Executor(Protocol):
@@ -75,77 +75,92 @@ class Executor(Protocol):
         """
 
 
+class _Part:
+    """The rows of a part while they are being resolved; a matchup that fails does not stop the others."""
+
+    def __init__(self, job: Job, threads: int | None) -> None:
+        self.job = job
+        self.threads = threads
+        self.record = get_ruleset(job.ruleset).of_kind(job.kind)
+        self.segments = job.segments.copy()
+        self.tallies = np.zeros((len(job.segments), len(self.record.accumulators)), dtype=np.int64)
+        self.errors = dict(job.errors)
+        self.drawn: set[int] = set()
+
+    def solve(self) -> None:
+        """Solve the matchups without battles; the bits of their expected accumulators take the place of counts."""
+        places = {int(self.segments[i, 0]): i for i in np.flatnonzero(self.segments[:, 3] == 0).tolist()}
+        encoded, numbers = self._encode([number for number in places if number in self.job.scenarios])
+        if not numbers:
+            return
+        found, _, problems = api.solve_checked(encoded, threads=self.threads)
+        for row, number in enumerate(numbers):
+            if row not in problems:
+                self.tallies[places[number]] = found[row].view(np.int64)
+            elif self.job.method == "auto":
+                self.drawn.add(number)
+                self.segments[places[number], 2:] = 0, self.job.battles
+            else:
+                self.errors[number] = str(problems[row])
+
+    def fight(self) -> None:
+        """Fight the battles of the other matchups."""
+        asked = self.segments[:, 3] > 0
+        wanted = dict.fromkeys(self.segments[asked, 0].tolist())
+        encoded, numbers = self._encode([number for number in wanted if number in self.job.scenarios])
+        too_large = api.check_size(encoded, self.job.battles) if numbers else {}
+        self.errors.update({numbers[row]: str(problem) for row, problem in too_large.items()})
+        row_of = {number: row for row, number in enumerate(numbers) if row not in too_large}
+        rows = np.array([row_of.get(int(number), -1) for number in self.segments[:, 0]], dtype=np.int64)
+        good = asked & (rows >= 0)
+        if not good.any():
+            return
+        try:
+            self.tallies[good] = self._tally(encoded, rows, good)
+        except KernelStatusError:
+            # A battle of this part cannot be resolved: find out of which matchups, and keep the others.
+            for number, row in row_of.items():
+                own = rows == row
+                try:
+                    self.tallies[own] = self._tally(encoded, rows, own)
+                except KernelStatusError as problem:
+                    self.errors[number] = str(problem)
+                    self.tallies[own] = 0
+
+    def _encode(self, numbers: list[int]) -> tuple[api.Encoded, list[int]]:
+        """Encode matchups; returns those that can be, and notes why the others fail."""
+        encoded, kept, refused = api.encode_checked([self.job.scenarios[number] for number in numbers], self.record)
+        self.errors.update({numbers[row]: str(problem) for row, problem in refused.items()})
+        return encoded, [numbers[row] for row in kept]
+
+    def _tally(
+        self, encoded: api.Encoded, rows: npt.NDArray[np.int64], wanted: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.int64]:
+        asked = np.column_stack((rows[wanted], self.segments[wanted, 2:]))
+        found = api.tally(encoded, asked, seed=self.job.seed, pairing=self.job.pairing, threads=self.threads)
+        if not np.array_equal(found[:, self.record.accumulators.index("battles")], asked[:, 2]):
+            raise KernelStatusError("internal error: the number of battles counted is not that of battles asked for")
+        return found
+
+
 def resolve_part(job: Job, threads: int | None = None) -> PartRows:
-    """Resolve all battles of a part; a matchup that fails does not stop the others.
+    """Resolve all rows of a part; a matchup that fails does not stop the others.
 
     Parameters
     ----------
     job : Job
         The part.
     threads : int, optional
-        Threads of the kernel; the result does not depend on it.
+        Threads to use; the result does not depend on it.
 
     Returns
     -------
     PartRows
     """
-    errors = dict(job.errors)
-    numbers = list(job.scenarios)
-    record = get_ruleset(job.ruleset).of_kind(job.kind)
-    encoded, kept, refused = api.encode_checked([job.scenarios[number] for number in numbers], record)
-    if job.is_exact:
-        return _solve_part(job, encoded, [numbers[row] for row in kept], errors, numbers, refused, threads)
-    too_large = api.check_size(encoded, job.battles)
-    errors.update({numbers[row]: str(problem) for row, problem in refused.items()})
-    errors.update({numbers[kept[row]]: str(problem) for row, problem in too_large.items()})
-    row_of = {numbers[row]: position for position, row in enumerate(kept) if position not in too_large}
-
-    counted = encoded.ruleset.accumulators.index("battles")
-    rows = np.array([row_of.get(int(number), -1) for number in job.segments[:, 0]], dtype=np.int64)
-    tallies = np.zeros((len(rows), len(encoded.ruleset.accumulators)), dtype=np.int64)
-
-    def tally(wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        asked = np.column_stack((rows[wanted], job.segments[wanted, 2:]))
-        found = api.tally(encoded, asked, seed=job.seed, pairing=job.pairing, threads=threads)
-        if not np.array_equal(found[:, counted], asked[:, 2]):
-            raise KernelStatusError("internal error: the number of battles counted is not that of battles asked for")
-        return found
-
-    good = rows >= 0
-    if good.any():
-        try:
-            tallies[good] = tally(good)
-        except KernelStatusError:
-            # A battle of this part cannot be resolved: find out of which matchups, and keep the others.
-            for number, row in row_of.items():
-                own = rows == row
-                try:
-                    tallies[own] = tally(own)
-                except KernelStatusError as problem:
-                    errors[number] = str(problem)
-                    tallies[own] = 0
-    return PartRows(job.segments, tallies, errors)
-
-
-def _solve_part(
-    job: Job,
-    encoded: api.Encoded,
-    kept: list[int],
-    errors: dict[int, str],
-    numbers: list[int],
-    refused: Mapping[int, ScenarioError],
-    threads: int | None,
-) -> PartRows:
-    """Solve the matchups of a part; the bits of their expected accumulators take the place of counts."""
-    errors.update({numbers[row]: str(problem) for row, problem in refused.items()})
-    found, _, problems = api.solve_checked(encoded, threads=threads)
-    errors.update({kept[row]: str(problem) for row, problem in problems.items()})
-    row_of = {number: row for row, number in enumerate(kept) if row not in problems}
-    tallies = np.zeros((len(job.segments), len(encoded.ruleset.accumulators)), dtype=np.int64)
-    for i, number in enumerate(job.segments[:, 0].tolist()):
-        if number in row_of:
-            tallies[i] = found[row_of[number]].view(np.int64)
-    return PartRows(job.segments, tallies, errors)
+    part = _Part(job, threads)
+    part.solve()
+    part.fight()
+    return PartRows(job.segments, part.tallies, part.errors, frozenset(part.drawn))
 
 
 @dataclass(frozen=True)

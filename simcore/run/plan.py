@@ -1,8 +1,10 @@
 """From a sweep file to numbered matchups and a fixed list of parts.
 
 Matchups are counted before anything is built: grid point by grid point, within it attacker by attacker,
-within that defender by defender. Parts are runs of consecutive (matchup, batch) rows whose limits follow
-from the number of battles alone, so a resumed run plans the same parts, and a part's name says what went in.
+within that defender by defender. Parts are runs of consecutive (matchup, batch) rows; a matchup that is solved has
+one row, without battles. The limits of parts follow from the numbers of battles and from the effort that solving is
+expected to take, which depend on nothing but the matchups: a resumed run plans the same parts, and a part's name says
+what went in.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from simcore.model import shown
 from simcore.registry import get_ruleset
 from simcore.run.mix import BudgetRange, Mix, Mixes
 from simcore.scenario import load_scenario
+from simcore.schema import AUTO_EFFORT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -38,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_MATCHUPS",
-    "METHODS",
     "PART_BATTLES",
+    "PART_EFFORT",
     "GridPoint",
     "Plan",
     "content_name",
@@ -48,12 +51,12 @@ __all__ = [
 ]
 
 MAX_MATCHUPS: Final = 2_000_000
-METHODS: Final = {False: "simulate", True: "exact"}
-"""What a sweep does, by whether it is exact; "auto" is the same as "simulate"."""
 PART_BATTLES: Final = 2**21
+PART_EFFORT: Final = 10 * AUTO_EFFORT
+"""Most effort of the matchups of a part that are solved, unless there is but one."""
 _PART_ROWS: Final = 4_096
-_EXACT_ROWS: Final = 512
-"""Matchups of a part that are solved."""
+_SOLVED_ROWS: Final = 512
+"""Most matchups of a part that are solved."""
 _MOST_WHOLE: Final = 2**63
 _SIDES: Final = ("attacker", "defender")
 _PROBE_COUNT: Final = 2_000
@@ -135,13 +138,13 @@ class Plan:
 
     @property
     def battles(self) -> int:
-        """Battles of each matchup; 1 where matchups are solved."""
-        return 1 if self.is_exact else self.sweep.sweep.battles
+        """Battles of each matchup that is simulated."""
+        return self.sweep.sweep.battles
 
     @property
-    def is_exact(self) -> bool:
-        """Whether matchups are solved; each then counts as one battle."""
-        return self.sweep.sweep.method == "exact"
+    def method(self) -> str:
+        """What was asked for: "auto" decides matchup by matchup, "simulate" and "exact" hold for all."""
+        return self.sweep.sweep.method
 
     @property
     def seed(self) -> int:
@@ -182,30 +185,40 @@ class Plan:
         frame = _frame(self.sweep, dict(zip(self.grid, point.values, strict=True)))
         return _with_units(frame, point.attackers[i].counts, point.defenders[j].counts)
 
-    def parts(self) -> Iterator[npt.NDArray[np.int64]]:
+    def parts(self, effort_of: Callable[[int], int]) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the rows of one part after the other.
+
+        Parameters
+        ----------
+        effort_of : callable
+            ``effort_of(matchup) -> int``: effort of solving a matchup, 0 for one that is simulated. It is asked once
+            for each matchup, in their order.
 
         Yields
         ------
         int64 (n, 4)
-            Matchup number, batch number, first battle, number of battles.
+            Matchup number, batch number, first battle, number of battles: 0 for a matchup that is solved.
         """
-        per_matchup = len(self.schedule)
-        before = np.concatenate(([0], np.cumsum(self.schedule[:, 2])))
-        total = int(before[-1])
-        end = len(self) * per_matchup
-        most = _EXACT_ROWS if self.is_exact else _PART_ROWS
-        row = 0
-        while row < end:
-            matchup, position = divmod(row, per_matchup)
-            # Battles up to the end of the longest part that may start here, counted from matchup 0.
-            limit = matchup * total + int(before[position]) + PART_BATTLES
-            whole, rest = divmod(limit, total)
-            following = whole * per_matchup + int(np.searchsorted(before[:-1], rest, side="right")) - 1
-            following = min(max(following, row + 1), row + most, end)
-            numbers, positions = np.divmod(np.arange(row, following, dtype=np.int64), per_matchup)
-            yield np.column_stack((numbers, self.schedule[positions]))
-            row = following
+        drawn = [tuple(row) for row in self.schedule.tolist()]
+        rows: list[tuple[int, ...]] = []
+        battles = effort = solved = 0
+        for matchup in range(len(self)):
+            own = effort_of(matchup)
+            for row in drawn if not own else [(0, 0, 0)]:
+                is_full = (
+                    len(rows) == _PART_ROWS
+                    or battles + row[2] > PART_BATTLES
+                    or (own and (solved == _SOLVED_ROWS or effort + own > PART_EFFORT))
+                )
+                if rows and is_full:
+                    yield np.array(rows, dtype=np.int64)
+                    rows = []
+                    battles = effort = solved = 0
+                rows.append((matchup, *row))
+                battles += row[2]
+                effort += own
+                solved += own > 0
+        yield np.array(rows, dtype=np.int64)
 
 
 def segment_schedule(battles: int) -> npt.NDArray[np.int64]:
@@ -255,7 +268,7 @@ def content_name(
     """
     head = {
         "accumulators": plan.ruleset.accumulators,
-        "method": METHODS[plan.is_exact],
+        "method": plan.method,
         "pairing": plan.sweep.sweep.pairing,
         "rng": RNG_VERSION,
         "ruleset": [plan.ruleset.id, plan.ruleset.version],
@@ -464,7 +477,7 @@ class _Planner:
             self.ruleset,
             self.grid,
             tuple(points),
-            segment_schedule(1 if self.sweep.sweep.method == "exact" else self.sweep.sweep.battles),
+            segment_schedule(self.sweep.sweep.battles),
         )
 
     def error(self, problem: str, field: str) -> ScenarioError:

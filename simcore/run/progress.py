@@ -16,13 +16,14 @@ _LINE_EVERY_S: Final = 60.0
 _WINDOW_S: Final = 30.0
 _MILLION: Final = 1_000_000
 _THOUSAND: Final = 1_000
+_TEN: Final = 10
 _MINUTE: Final = 60
 
 
 class Progress(Protocol):
     """What a sweep tells while it runs."""
 
-    def start(self, name: str, total: int) -> None:
+    def start(self, name: str, total: int, unit: str) -> None:
         """Begin.
 
         Parameters
@@ -30,16 +31,18 @@ class Progress(Protocol):
         name : str
             Name of the sweep.
         total : int
-            Battles of all matchups together.
+            Battles of all matchups together, or matchups.
+        unit : str
+            "battles" or "matchups".
         """
 
-    def advance(self, battles: int, *, is_new: bool) -> None:
-        """Count further battles.
+    def advance(self, done: float, *, is_new: bool) -> None:
+        """Count further battles or matchups.
 
         Parameters
         ----------
-        battles : int
-            How many.
+        done : float
+            How many; a matchup may be done in part.
         is_new : bool
             False when they were found in the folder; these do not enter the speed.
         """
@@ -49,7 +52,7 @@ class Progress(Protocol):
 
 
 def amount(number: float) -> str:
-    """Return a number of battles for people: ``"812"``, ``"41.3 thousand"``, ``"5.2 million"``.
+    """Return a number for people: ``"0.3"``, ``"812"``, ``"41.3 thousand"``, ``"5.2 million"``.
 
     Parameters
     ----------
@@ -69,7 +72,7 @@ def amount(number: float) -> str:
         return f"{number / _MILLION:,.1f} million"
     if number >= _THOUSAND:
         return f"{number / _THOUSAND:.1f} thousand"
-    return f"{number:.0f}"
+    return f"{number:.0f}" if number >= _TEN or number == int(number) else f"{number:.1f}"
 
 
 def duration(seconds: float) -> str:
@@ -97,10 +100,10 @@ def duration(seconds: float) -> str:
 class Silent:
     """Progress that says nothing."""
 
-    def start(self, name: str, total: int) -> None:
+    def start(self, name: str, total: int, unit: str) -> None:
         """Do nothing."""
 
-    def advance(self, battles: int, *, is_new: bool) -> None:
+    def advance(self, done: float, *, is_new: bool) -> None:
         """Do nothing."""
 
     def stop(self) -> None:
@@ -108,7 +111,7 @@ class Silent:
 
 
 class _Meter:
-    """Counts battles and estimates speed and time left from what was computed lately.
+    """Counts what is done and estimates speed and time left from what was computed lately.
 
     Only the last half minute counts: the first part may have waited for the compiler.
     """
@@ -116,32 +119,33 @@ class _Meter:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self.name = ""
+        self.unit = ""
         self.total = 0
-        self.done = 0
-        self._new = 0
-        self._recent: deque[tuple[float, int]] = deque()
+        self.done = 0.0
+        self._new = 0.0
+        self._recent: deque[tuple[float, float]] = deque()
 
-    def start(self, name: str, total: int) -> None:
-        self.name, self.total, self.done, self._new = name, total, 0, 0
-        self._recent = deque([(self._clock(), 0)])
+    def start(self, name: str, total: int, unit: str) -> None:
+        self.name, self.total, self.unit, self.done, self._new = name, total, unit, 0.0, 0.0
+        self._recent = deque([(self._clock(), 0.0)])
 
-    def count(self, battles: int, *, is_new: bool) -> None:
-        self.done += battles
+    def count(self, done: float, *, is_new: bool) -> None:
+        self.done += done
         if not is_new:
             return
-        self._new += battles
+        self._new += done
         now = self._clock()
         self._recent.append((now, self._new))
         while len(self._recent) > 2 and self._recent[0][0] < now - _WINDOW_S:  # noqa: PLR2004 - a span has two ends
             self._recent.popleft()
 
     def text(self) -> str:
-        """Return speed and time left, empty before the first battle was computed."""
+        """Return speed and time left, empty before anything was computed."""
         (then, before), (now, new) = self._recent[0], self._recent[-1]
         if new == before or now <= then:
             return ""
         speed = (new - before) / (now - then)
-        return f"{amount(speed)} battles/s, {duration((self.total - self.done) / speed)} left"
+        return f"{amount(speed)} {self.unit}/s, {duration(max(self.total - self.done, 0.0) / speed)} left"
 
 
 class LineProgress:
@@ -161,19 +165,19 @@ class LineProgress:
         self._meter = _Meter(clock)
         self._next = 0.0
 
-    def start(self, name: str, total: int) -> None:
+    def start(self, name: str, total: int, unit: str) -> None:
         """Begin; the first line comes after a minute."""
-        self._meter.start(name, total)
+        self._meter.start(name, total, unit)
         self._next = self._clock() + _LINE_EVERY_S
 
-    def advance(self, battles: int, *, is_new: bool) -> None:
-        """Count battles and write a line when a minute has passed since the last."""
-        self._meter.count(battles, is_new=is_new)
+    def advance(self, done: float, *, is_new: bool) -> None:
+        """Count what is done and write a line when a minute has passed since the last."""
+        self._meter.count(done, is_new=is_new)
         if self._clock() < self._next:
             return
         self._next = self._clock() + _LINE_EVERY_S
         meter = self._meter
-        share = f"{100 * meter.done / meter.total:.1f} % of {amount(meter.total)} battles"
+        share = f"{100 * meter.done / meter.total:.1f} % of {amount(meter.total)} {meter.unit}"
         self._stream.write(", ".join(part for part in (f"{meter.name}: {share}", meter.text()) if part) + "\n")
         self._stream.flush()
 
@@ -196,12 +200,12 @@ class BarProgress:
         self._bar: Any = None
         self._task: Any = None
 
-    def start(self, name: str, total: int) -> None:
+    def start(self, name: str, total: int, unit: str) -> None:
         """Draw the empty bar."""
         from rich.console import Console  # noqa: PLC0415 - only runs on a terminal need it
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
 
-        self._meter.start(name, total)
+        self._meter.start(name, total, unit)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -212,9 +216,9 @@ class BarProgress:
         self._task = self._bar.add_task(name, total=total, speed="")
         self._bar.start()
 
-    def advance(self, battles: int, *, is_new: bool) -> None:
-        """Count battles and redraw."""
-        self._meter.count(battles, is_new=is_new)
+    def advance(self, done: float, *, is_new: bool) -> None:
+        """Count what is done and redraw."""
+        self._meter.count(done, is_new=is_new)
         self._bar.update(self._task, completed=self._meter.done, speed=self._meter.text())
 
     def stop(self) -> None:

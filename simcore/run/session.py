@@ -20,12 +20,13 @@ import simcore
 from simcore.core.jit import source_digest
 from simcore.core.rng import RNG_VERSION
 from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
+from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
 from simcore.run.executor import Executor, Job, LocalExecutor
-from simcore.run.plan import METHODS, Plan, content_name, plan_sweep
+from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
-from simcore.run.table import METHODS_SHOWN, TABLES, writing_tables
+from simcore.run.table import TABLES, Total, writing_tables
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ _RUNNING: Final = "running"
 _COMPLETE: Final = "complete"
 _DIFFERENCES_SHOWN: Final = 3
 _LONGEST_S: Final = 1e10
+_MOST_EFFORT: Final = 2**62
+_METHODS_SHOWN: Final = {"auto": "auto", "simulate": RESOLVED[False], "exact": RESOLVED[True]}
+"""Entry `method` of the manifest, by what the sweep asks for."""
 _MISSING: Final = object()
 
 
@@ -73,8 +77,10 @@ class SweepResult:
         The results folder.
     matchups, failed : int
         All matchups, and those of them that failed; why is in column ``error`` of the matchup table.
+    solved : int
+        Matchups that were solved; no battle of them was drawn.
     battles : int
-        Battles in the tables, those of earlier runs included.
+        Battles of all others in the tables, those of earlier runs included.
     parts_computed, parts_reused : int
         Parts resolved by this run, and parts that were there before.
     reports : list of str
@@ -87,6 +93,7 @@ class SweepResult:
     out: Path
     matchups: int
     failed: int
+    solved: int
     battles: int
     parts_computed: int
     parts_reused: int
@@ -99,8 +106,11 @@ class SweepResult:
             found.append(f"{self.parts_reused} found")
         if self.failed:
             found.append(f"{self.failed:,} matchups failed")
+        done = [f"{self.solved:,} solved"] if self.solved else []
+        if self.battles or not done:
+            done.append(f"{self.battles:,} battles")
         return (
-            f"{self.name}: {self.matchups:,} matchups, {f'{self.battles:,} battles' if self.battles else 'solved'} "
+            f"{self.name}: {self.matchups:,} matchups, {', '.join(done)} "
             f"in {duration(self.elapsed_s)} ({', '.join(found)}): {self.out}"
         )
 
@@ -156,8 +166,8 @@ def sweep(
     ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = simcore.sweep(table, folder)
-    ...     run.matchups, run.failed, run.battles
-    (2, 0, 2000)
+    ...     run.matchups, run.failed, run.solved, run.battles
+    (2, 0, 2, 0)
     """
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
@@ -203,7 +213,11 @@ def resume(
         raise StoreError(f"{path}: damaged; run the sweep file again with this folder as output") from None
     if not isinstance(content, dict) or content.get("schema") != _SCHEMA or not isinstance(content.get("sweep"), dict):
         raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
-    return sweep(load_sweep(content["sweep"], source=str(path)), out, threads=threads, progress=progress)
+    table = content["sweep"]
+    if isinstance(table.get("sweep"), dict) and content.get("method") == RESOLVED[False]:
+        # Before there were matchups that "auto" solves, it simulated all of them: such a run ends as it began.
+        table = {**table, "sweep": {**table["sweep"], "method": "simulate"}}
+    return sweep(load_sweep(table, source=str(path)), out, threads=threads, progress=progress)
 
 
 def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None) -> Path:
@@ -270,12 +284,72 @@ def _flat(value: object, path: str = "") -> dict[str, Any]:
     return leaves
 
 
-def _identity(table: Mapping[str, Any], ruleset_version: object, rng: object) -> dict[str, Any]:
+def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the leaves of what makes sweeps the same: all but where results go and how they are shown."""
-    leaves = _flat({key: value for key, value in table.items() if key != "report"})
+    leaves = _flat({key: value for key, value in manifest["sweep"].items() if key != "report"})
     leaves.pop("sweep.out", None)
-    leaves["sweep.method"] = METHODS[leaves.get("sweep.method") == "exact"]
-    return {**leaves, "ruleset version": ruleset_version, "random numbers": rng}
+    # What was done tells more than what was asked for: "auto" has not always solved what is small.
+    meant = {shown: method for method, shown in _METHODS_SHOWN.items()}
+    done = manifest.get("method")
+    if isinstance(done, str) and done in meant:
+        leaves["sweep.method"] = meant[done]
+    return {
+        **leaves,
+        "ruleset version": manifest.get("ruleset_version"),
+        "random numbers": manifest["versions"].get("rng"),
+    }
+
+
+class _Matchups:
+    """Scenarios of the matchups of a plan as they come, and which are solved: found out once for each.
+
+    Attributes
+    ----------
+    plan : Plan
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._efforts = np.full(len(plan) if plan.method != "simulate" else 0, -1, dtype=np.int64)
+        self._scenarios: dict[int, ScenarioModel] = {}
+        self._errors: dict[int, str] = {}
+
+    def effort(self, matchup: int) -> int:
+        """Return the effort of solving a matchup, 0 for one that is simulated."""
+        if self.plan.method == "simulate":
+            return 0
+        if self._efforts[matchup] < 0:
+            self._efforts[matchup] = self._find_effort(matchup)
+        return int(self._efforts[matchup])
+
+    def _find_effort(self, matchup: int) -> int:
+        self._load(matchup)
+        scenario = self._scenarios.get(matchup)
+        if scenario is None:  # it fails, which takes no battles
+            return 1
+        if self.plan.method == "auto":
+            return choose(self.plan.ruleset, scenario).effort
+        return min(max(expected_effort(self.plan.ruleset, scenario), 1), _MOST_EFFORT)
+
+    def _load(self, matchup: int) -> None:
+        if matchup in self._scenarios or matchup in self._errors:
+            return
+        try:
+            self._scenarios[matchup] = load_scenario(self.plan.scenario(matchup))
+        except ScenarioError as problem:
+            self._errors[matchup] = str(problem)
+
+    def take(self, first: int, last: int) -> tuple[dict[int, ScenarioModel], dict[int, str]]:
+        """Return scenarios and errors of a run of matchups; only the last may be asked for again soon."""
+        for matchup in range(first, last + 1):
+            self._load(matchup)
+        numbers = range(first, last + 1)
+        scenarios = {number: self._scenarios[number] for number in numbers if number in self._scenarios}
+        errors = {number: self._errors[number] for number in numbers if number in self._errors}
+        for number in range(first, last):
+            self._scenarios.pop(number, None)
+            self._errors.pop(number, None)
+        return scenarios, errors
 
 
 class _Session:
@@ -286,6 +360,7 @@ class _Session:
         self.store = store
         self.executor = executor
         self.shows = shows
+        self.matchups = _Matchups(plan)
         self.names: list[str] = []
         self.computed = 0
         self.reused = 0
@@ -298,14 +373,16 @@ class _Session:
         plan, store = self.plan, self.store
         self._open(resume=resume)
         try:
-            self.shows.start(plan.sweep.sweep.name, len(plan) * plan.battles)
+            is_drawn = plan.method == "simulate"
+            total = len(plan) * (plan.battles if is_drawn else 1)
+            self.shows.start(plan.sweep.sweep.name, total, "battles" if is_drawn else "matchups")
             try:
                 self._resolve()
             finally:
                 self.shows.stop()
             store.report_foreign(set(self.names))
-            failed = self._tabulate()
-            self._mark(_COMPLETE, failed)
+            failed, solved = self._tabulate()
+            self._mark(_COMPLETE, failed, solved)
         except KeyboardInterrupt:
             self._mark_stopped()
             raise SweepInterrupted(store.folder) from None
@@ -317,7 +394,8 @@ class _Session:
             out=store.folder,
             matchups=len(plan),
             failed=failed,
-            battles=0 if plan.is_exact else (len(plan) - failed) * plan.battles,
+            solved=solved,
+            battles=(len(plan) - failed - solved) * plan.battles,
             parts_computed=self.computed,
             parts_reused=self.reused,
             reports=list(store.reports),
@@ -343,8 +421,7 @@ class _Session:
 
     def _compare(self, found: Mapping[str, Any]) -> None:
         """Refuse the folder of another sweep, and say in what it differs."""
-        then = _identity(found["sweep"], found.get("ruleset_version"), found["versions"].get("rng"))
-        now = _identity(self._manifest["sweep"], self._manifest["ruleset_version"], RNG_VERSION)
+        then, now = _identity(found), _identity(self._manifest)
         texts = []
         for key in sorted({*then, *now}):
             old, new = then.get(key, _MISSING), now.get(key, _MISSING)
@@ -370,13 +447,14 @@ class _Session:
             "ruleset": plan.ruleset.id,
             "ruleset_version": plan.ruleset.version,
             "edition": plan.points[0].edition,
-            "method": METHODS_SHOWN[plan.is_exact],
-            "battles": None if plan.is_exact else plan.battles,
+            "method": _METHODS_SHOWN[plan.method],
+            "battles": None if plan.method == "exact" else plan.battles,
             "seed": plan.seed,
             "pairing": settings.pairing,
             "grid": {key: list(values) for key, values in plan.grid.items()},
             "matchups": len(plan),
             "failed": 0,
+            "solved": 0,
             "mixes": {"attacker": self._mixes("attackers"), "defender": self._mixes("defenders")},
             "versions": {
                 "simcore": simcore.__version__,
@@ -409,11 +487,12 @@ class _Session:
                     found.setdefault(mix.name, {"name": mix.name, "units": mix.units, "weight": mix.weight})
         return list(found.values())
 
-    def _mark(self, state: str, failed: int) -> None:
+    def _mark(self, state: str, failed: int, solved: int = 0) -> None:
         """Write the manifest."""
         self._manifest |= {
             "state": state,
             "failed": failed,
+            "solved": solved,
             "finished": _now() if state == _COMPLETE else None,
             "elapsed_s": round(self._earlier_s + time.monotonic() - self._began, 3),
         }
@@ -433,24 +512,18 @@ class _Session:
         for job, rows in self.executor.run(self._jobs()):
             self.store.write_part(job.name, rows, described)
             self.computed += 1
-            self.shows.advance(int(job.segments[:, 3].sum()), is_new=True)
+            self._advance(job.segments, is_new=True)
 
     def _jobs(self) -> Iterator[Job]:
         """Yield the parts that are not there yet."""
         plan = self.plan
-        for segments in plan.parts():
-            scenarios: dict[int, ScenarioModel] = {}
-            errors: dict[int, str] = {}
-            for number in range(int(segments[0, 0]), int(segments[-1, 0]) + 1):
-                try:
-                    scenarios[number] = load_scenario(plan.scenario(number))
-                except ScenarioError as problem:
-                    errors[number] = str(problem)
+        for segments in plan.parts(self.matchups.effort):
+            scenarios, errors = self.matchups.take(int(segments[0, 0]), int(segments[-1, 0]))
             name = content_name(plan, segments, scenarios, errors)
             self.names.append(name)
             if self._read(name, segments) is not None:
                 self.reused += 1
-                self.shows.advance(int(segments[:, 3].sum()), is_new=False)
+                self._advance(segments, is_new=False)
                 continue
             yield Job(
                 name=name,
@@ -462,34 +535,44 @@ class _Session:
                 pairing=plan.sweep.sweep.pairing,
                 ruleset=plan.ruleset.id,
                 kind=plan.ruleset.kind,
-                is_exact=plan.is_exact,
+                method=plan.method,
             )
+
+    def _advance(self, segments: npt.NDArray[np.int64], *, is_new: bool) -> None:
+        """Show what a part adds: battles, or matchups where some may be solved."""
+        done: float = int(segments[:, 3].sum())
+        if self.plan.method != "simulate":
+            done = int((segments[:, 3] == 0).sum()) + done / self.plan.battles
+        self.shows.advance(done, is_new=is_new)
 
     def _read(self, name: str, segments: npt.NDArray[np.int64]) -> PartRows | None:
         return self.store.read_part(name, segments, len(self.plan.ruleset.accumulators))
 
-    def _tabulate(self) -> int:
-        """Add up the parts in the order of the plan, write the tables, return how many matchups failed."""
+    def _tabulate(self) -> tuple[int, int]:
+        """Add up the parts in the order of the plan and write the tables; returns matchups failed and solved."""
         with writing_tables(self.store, self.plan) as tables:
-            for matchup, total, error in self._totals():
-                tables.add(matchup, total, error)
-            return tables.failed
+            for total in self._totals():
+                tables.add(total)
+            return tables.failed, tables.solved
 
-    def _totals(self) -> Iterator[tuple[int, npt.NDArray[np.int64], str]]:
-        """Yield tally and error of one matchup after the other; only the last may go on in the next part."""
-        current = 0
-        total = np.zeros(len(self.plan.ruleset.accumulators), dtype=np.int64)
-        error = ""
-        for name, segments in zip(self.names, self.plan.parts(), strict=True):
+    def _totals(self) -> Iterator[Total]:
+        """Yield the totals of one matchup after the other; only the last may go on in the next part."""
+        current = Total(0, np.zeros(len(self.plan.ruleset.accumulators), dtype=np.int64))
+        for name, segments in zip(self.names, self.plan.parts(self.matchups.effort), strict=True):
             rows = self._read(name, segments)
             if rows is None:
                 raise StoreError(f"{self.store.folder / PARTS / name}.parquet: changed while in use; run again")
             numbers, starts = np.unique(rows.segments[:, 0], return_index=True)
             sums = np.add.reduceat(rows.tallies, starts, axis=0)
-            for number, part in zip(numbers.tolist(), sums, strict=True):
-                if number != current:
-                    yield current, total, error
-                    current, total, error = number, np.zeros_like(total), ""
-                total = total + part
-                error = error or rows.errors.get(number, "")
-        yield current, total, error
+            solved = rows.segments[starts, 3] == 0
+            for number, part, is_solved in zip(numbers.tolist(), sums, solved.tolist(), strict=True):
+                if number != current.matchup:
+                    yield current
+                    current = Total(number, np.zeros_like(part))
+                current = Total(
+                    number,
+                    current.tally + part,
+                    current.error or rows.errors.get(number, ""),
+                    is_exact=is_solved and number not in rows.drawn,
+                )
+        yield current

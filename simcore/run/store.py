@@ -37,6 +37,7 @@ PARTS: Final = "parts"
 _LOCK: Final = ".lock"
 _TEMPORARY: Final = ".unfinished"
 _FORMAT: Final = "1"
+_DRAWN: Final = "simcore.drawn"
 _ZSTD_LEVEL: Final = 3
 _PART_NAME: Final = re.compile(r"[0-9a-f]{64}\.parquet")
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -63,16 +64,20 @@ class PartRows:
     Attributes
     ----------
     segments : int64 (n, 4)
-        Matchup number, batch number, first battle and number of battles.
+        Matchup number, batch number, first battle and number of battles; 0 battles where it was to be solved.
     tallies : int64 (n, K)
-        Accumulators of those battles; zeros where the matchup failed.
+        Accumulators of those battles, or the bits of the float64 that a solution expects of one; zeros where the
+        matchup failed.
     errors : mapping of int to str
         Why a matchup failed, by matchup number.
+    drawn : frozenset of int
+        Matchups that were to be solved, did not fit and have counts of all their battles instead.
     """
 
     segments: Integers
     tallies: Integers
     errors: Mapping[int, str]
+    drawn: frozenset[int] = frozenset()
 
     def digest(self) -> str:
         """Return the SHA-256 of the rows as hex digits: equal rows, equal digest.
@@ -86,6 +91,8 @@ class PartRows:
         found.update(np.ascontiguousarray(self.segments, dtype="<i8").tobytes())
         found.update(np.ascontiguousarray(self.tallies, dtype="<i8").tobytes())
         found.update(json.dumps(sorted(self.errors.items())).encode())
+        if self.drawn:
+            found.update(json.dumps(sorted(self.drawn)).encode())
         return found.hexdigest()
 
 
@@ -145,6 +152,7 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
             "simcore.format": _FORMAT,
             "simcore.part": name,
             "simcore.sha256": rows.digest(),
+            **({_DRAWN: json.dumps(sorted(rows.drawn))} if rows.drawn else {}),
         }
     )
     sink = pa.BufferOutputStream()
@@ -187,7 +195,7 @@ def _decode_rows(data: bytes, name: str, segments: Integers, n_accumulators: int
         for matchup, text in zip(found[:, 0], table.column("error").to_pylist(), strict=True)
         if text
     }
-    rows = PartRows(found, tallies, errors)
+    rows = PartRows(found, tallies, errors, frozenset(map(int, json.loads(notes.get(_DRAWN, "[]")))))
     if rows.digest() != notes.get("simcore.sha256"):
         raise ValueError("the checksum differs")
     return rows

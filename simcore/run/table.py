@@ -1,8 +1,9 @@
 """From tallies to the tables that are read later: matchups, survivors, mixes.
 
-All sums are exact integers and become floats only at the very end, rows are written in the order of the plan
-and nothing about the run itself (times, threads, resumptions) enters, so equal sweeps give equal bytes.
-Memory holds one row group and the mixes of one grid point, however long the sweep is.
+Sums of battles are exact integers and become floats only at the very end; what was solved are floats from the
+beginning and is added in the order of the plan. Rows are written in that order and nothing about the run itself
+(times, threads, resumptions) enters, so equal sweeps give equal bytes. Memory holds one row group and the mixes of one
+grid point, however long the sweep is.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import math
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simcore.method import RESOLVED
 from simcore.result import expected_sd, sample_sd
 from simcore.scenario import load_scenario
 
@@ -32,12 +34,10 @@ if TYPE_CHECKING:
     from simcore.run.store import Store
     from simcore.schema import Ruleset
 
-__all__ = ["ALL_OUTCOMES", "METHODS_SHOWN", "TABLES", "Tables", "sample_sd", "writing_tables"]
+__all__ = ["ALL_OUTCOMES", "TABLES", "Tables", "Total", "sample_sd", "writing_tables"]
 
 TABLES: Final = ("matchups", "survivors", "mixes")
 ALL_OUTCOMES: Final = "all"
-METHODS_SHOWN: Final = {False: "simulated", True: "exact"}
-"""How a sweep's results were found, by whether it is exact."""
 _SIDES: Final = ("attacker", "defender")
 _ROW_GROUP: Final = 8_192
 _SEED_LIMIT: Final = 2**64
@@ -61,8 +61,8 @@ _MEANS: Final = {
 }
 
 
-def _ratio(part: int, whole: int) -> float | None:
-    """Return the correctly rounded quotient of two exact integers, None for nothing by nothing."""
+def _ratio(part: float, whole: float) -> float | None:
+    """Return the correctly rounded quotient of two exact integers, or of two floats; None for nothing by nothing."""
     return part / whole if whole else None
 
 
@@ -144,6 +144,49 @@ def _json_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
+@dataclass(frozen=True)
+class Total:
+    """All that was found about one matchup.
+
+    Attributes
+    ----------
+    matchup : int
+        Its number.
+    tally : int64 (K,)
+        Accumulators over all its battles, or the bits of those that a solution expects of one (float64); ignored
+        when it failed.
+    error : str
+        Why it failed, empty when it did not.
+    is_exact : bool
+        Whether it was solved.
+    """
+
+    matchup: int
+    tally: npt.NDArray[np.int64]
+    error: str = ""
+    is_exact: bool = False
+
+    @property
+    def figures(self) -> list[Any]:
+        """Accumulators as integers, or as floats where it was solved."""
+        return self.tally.view(np.float64).tolist() if self.is_exact else [int(value) for value in self.tally]
+
+
+class _Figures(NamedTuple):
+    """What a mix did, added up: over battles, or as expected of one battle against each opponent."""
+
+    wins: float = 0
+    swing: float = 0
+    lost: float = 0
+    enemy_lost: float = 0
+
+    def plus(self, weight: int, other: _Figures) -> _Figures:
+        return _Figures(*(own + weight * new for own, new in zip(self, other, strict=True)))
+
+
+_NOTHING: Final = _Figures()
+
+
 @dataclass(slots=True)
 class _MixSums:
     """What a mix did against its opponents; sums carry the opponents' weights as integers."""
@@ -151,40 +194,46 @@ class _MixSums:
     opponents: int = 0
     battles: int = 0
     weight: int = 0
-    wins: int = 0
-    swing: int = 0
-    lost: int = 0
-    enemy_lost: int = 0
-    worst: tuple[int, str] | None = None
-    best: tuple[int, str] | None = None
+    solved: int = 0
+    drawn_figures: _Figures = _NOTHING
+    """Over all battles: whole numbers."""
+    solved_figures: _Figures = _NOTHING
+    worst: tuple[float, str] | None = None
+    best: tuple[float, str] | None = None
 
-    def add(self, *, weight: int, opponent: str, battles: int, wins: int, swing: int, lost: int, enemy: int) -> None:
+    def add(self, *, weight: int, opponent: str, battles: int, figures: _Figures) -> None:
+        """Add an opponent; 0 battles where the matchup was solved."""
         self.opponents += 1
         self.battles += battles
         self.weight += weight
-        self.wins += weight * wins
-        self.swing += weight * swing
-        self.lost += weight * lost
-        self.enemy_lost += weight * enemy
-        if self.worst is None or wins < self.worst[0]:
-            self.worst = (wins, opponent)
-        if self.best is None or wins > self.best[0]:
-            self.best = (wins, opponent)
+        if battles:
+            self.drawn_figures = self.drawn_figures.plus(weight, figures)
+        else:
+            self.solved += 1
+            self.solved_figures = self.solved_figures.plus(weight, figures)
+        share = figures.wins / (battles or 1)
+        if self.worst is None or share < self.worst[0]:
+            self.worst = (share, opponent)
+        if self.best is None or share > self.best[0]:
+            self.best = (share, opponent)
 
     def row(self, battles: int) -> list[Any]:
-        """Return the figures of a mix; all its matchups have the same number of battles."""
-        weighted = self.weight * battles
+        """Return the figures of a mix; all its matchups that were simulated have the same number of battles."""
+        total, weight = self.drawn_figures, self.weight * battles
+        if self.solved:
+            total = _Figures(*(own + n / battles for own, n in zip(self.solved_figures, total, strict=True)))
+            weight = self.weight
         return [
             self.opponents,
-            _ratio(self.wins, weighted),
-            None if self.worst is None else self.worst[0] / battles,
-            None if self.best is None else self.best[0] / battles,
+            _ratio(total.wins, weight),
+            None if self.worst is None else self.worst[0],
+            None if self.best is None else self.best[0],
             None if self.worst is None else self.worst[1],
             None if self.best is None else self.best[1],
-            _ratio(self.swing, weighted),
-            _ratio(self.lost, weighted),
-            _ratio(self.enemy_lost, weighted),
-            _ratio(self.enemy_lost, self.lost),
+            _ratio(total.swing, weight),
+            _ratio(total.lost, weight),
+            _ratio(total.enemy_lost, weight),
+            _ratio(total.enemy_lost, total.lost),
             self.battles,
         ]
 
@@ -267,12 +316,13 @@ class Tables:
 
     Attributes
     ----------
-    failed : int
-        Failed matchups so far.
+    failed, solved : int
+        Failed and solved matchups so far.
     """
 
     def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
         self.failed = 0
+        self.solved = 0
         self._casualties: dict[tuple[int, int, str], bool] = {}
         self._mix_costs: dict[tuple[int, int, int], int] = {}
         self._plan = plan
@@ -373,69 +423,71 @@ class Tables:
             ]
         )
 
-    def add(self, matchup: int, tally: npt.NDArray[np.int64], error: str) -> None:
+    def add(self, total: Total) -> None:
         """Add the next matchup; they come in the order of their numbers.
 
         Parameters
         ----------
-        matchup : int
-            Number of the matchup.
-        tally : int64 (K,)
-            Accumulators over all its battles; ignored when it failed.
-        error : str
-            Why it failed, empty when it did not.
+        total : Total
+            What was found about it.
         """
-        point, i, j = self._plan.locate(matchup)
+        point, i, j = self._plan.locate(total.matchup)
         attacker, defender = point.attackers[i], point.defenders[j]
-        # A solved matchup has expected values in place of counts, bit by bit.
-        is_exact = self._plan.is_exact
-        figures: list[Any] = tally.view(np.float64).tolist() if is_exact else [int(value) for value in tally]
-        costs = self._costs(matchup, point, i, j, error)
-        self._add_matchup(matchup, point, (attacker, defender), costs, figures, error)
+        costs = self._costs(total.matchup, point, i, j, total.error)
+        figures: list[Any] = [] if total.error else total.figures
+        self._add_matchup(total, point, (attacker, defender), costs, figures)
         sums = self._sums_of(point)
-        if error:
+        if total.error:
             self.failed += 1
             return
-        self._add_survivors(matchup, point, (attacker, defender), figures)
+        self.solved += total.is_exact
+        self._add_survivors(total, point, (attacker, defender), figures)
         layout = self._layout
         for side, (own, enemy) in enumerate(((i, j), (j, i))):
             sums.sums[side][own].add(
                 weight=sums.weights[1 - side][enemy],
                 opponent=(defender, attacker)[side].name,
-                battles=0 if is_exact else figures[layout.battles],
-                wins=sum(figures[k] for k in layout.wins[side]),
-                swing=figures[layout.swing] * (1, -1)[side],
-                lost=figures[layout.lost[side]],
-                enemy=figures[layout.lost[1 - side]],
+                battles=0 if total.is_exact else figures[layout.battles],
+                figures=_Figures(
+                    wins=sum(figures[k] for k in layout.wins[side]),
+                    swing=figures[layout.swing] * (1, -1)[side],
+                    lost=figures[layout.lost[side]],
+                    enemy_lost=figures[layout.lost[1 - side]],
+                ),
             )
 
     def _add_matchup(
         self,
-        matchup: int,
+        total: Total,
         point: GridPoint,
         mixes: tuple[Mix, Mix],
         costs: tuple[int | None, int | None],
-        figures: Sequence[int],
-        error: str,
+        figures: Sequence[Any],
     ) -> None:
         layout = self._layout
-        row: list[Any] = [matchup, mixes[0].name, mixes[1].name, mixes[0].units, mixes[1].units]
+        row: list[Any] = [total.matchup, mixes[0].name, mixes[1].name, mixes[0].units, mixes[1].units]
         row += [mixes[0].weight, mixes[1].weight, *self._grid_values(point)]
-        row += [self._ruleset.id, point.edition, METHODS_SHOWN[self._plan.is_exact]]
-        is_exact = self._plan.is_exact
-        n = 1 if is_exact else figures[layout.battles] if figures and not error else 0
-        row += [None if error else 0 if is_exact else n, self._seed, *costs]
-        if error:
+        row += [self._ruleset.id, point.edition, self._method(total)]
+        is_exact = total.is_exact
+        n = 1 if is_exact or total.error else figures[layout.battles]
+        row += [None if total.error else 0 if is_exact else n, self._seed, *costs]
+        if total.error:
             row += [None] * (2 * len(layout.outcomes) + 2 * len(layout.moments) + len(layout.means))
         else:
             row += [None if is_exact else figures[k] for _, k in layout.outcomes]
             row += [figures[k] / n for _, k in layout.outcomes]
-            for _, total, squares in layout.moments:
+            for _, mean, squares in layout.moments:
                 spread = expected_sd if is_exact else sample_sd
-                row += [figures[total] / n, spread(n, figures[total], figures[squares])]
+                row += [figures[mean] / n, spread(n, figures[mean], figures[squares])]
             row += [figures[k] / n for _, k in layout.means]
-        row += ["failed" if error else "ok", error]
+        row += ["failed" if total.error else "ok", total.error]
         self._matchups.add(row)
+
+    def _method(self, total: Total) -> str | None:
+        """Return how a matchup was resolved; of one that failed under "auto" nobody can tell."""
+        if total.error:
+            return {"simulate": RESOLVED[False], "exact": RESOLVED[True]}.get(self._plan.method)
+        return RESOLVED[total.is_exact]
 
     def _costs(self, matchup: int, point: GridPoint, i: int, j: int, error: str) -> tuple[int | None, int | None]:
         """Return the costs of both sides: those of the mixes, and of what the scenario adds to them."""
@@ -463,20 +515,20 @@ class Tables:
             return list(load_scenario(self._plan.scenario(matchup)).casualties(side).items())
         return [(unit, n) for unit, n in mix.counts.items() if self._is_casualty(matchup, point, side, unit)]
 
-    def _add_survivors(self, matchup: int, point: GridPoint, mixes: tuple[Mix, Mix], figures: Sequence[int]) -> None:
+    def _add_survivors(self, total: Total, point: GridPoint, mixes: tuple[Mix, Mix], figures: Sequence[Any]) -> None:
         layout = self._layout
+        is_exact = total.is_exact
+        n = 1 if is_exact else figures[layout.battles]
         counts = [(name, figures[k]) for name, k in layout.outcomes]
         for number, (side, mix) in enumerate(zip(_SIDES, mixes, strict=True)):
-            for unit, start in self._starts(matchup, point, number, mix):
+            for unit, start in self._starts(total.matchup, point, number, mix):
                 left = [figures[k] for k in layout.survivors[side, unit]]
-                is_exact = self._plan.is_exact
-                n = 1 if is_exact else figures[layout.battles]
                 shown = 0 if is_exact else n
-                self._survivors.add([matchup, side, unit, ALL_OUTCOMES, shown, start, sum(left) / n])
-                for (outcome, times), total in zip(counts, left, strict=True):
+                self._survivors.add([total.matchup, side, unit, ALL_OUTCOMES, shown, start, sum(left) / n])
+                for (outcome, times), units in zip(counts, left, strict=True):
                     if times:
                         shown = 0 if is_exact else times
-                        self._survivors.add([matchup, side, unit, outcome, shown, start, total / times])
+                        self._survivors.add([total.matchup, side, unit, outcome, shown, start, units / times])
 
     def _sums_of(self, point: GridPoint) -> _PointSums:
         """Return the sums of `point`, after writing the mixes of all grid points before it."""

@@ -38,10 +38,10 @@ class Waiting:
     def __init__(self) -> None:
         self.parts = 0
 
-    def start(self, name: str, total: int) -> None:
+    def start(self, name: str, total: int, unit: str) -> None:
         pass
 
-    def advance(self, battles: int, *, is_new: bool) -> None:  # noqa: ARG002 - the names are part of the protocol
+    def advance(self, done: float, *, is_new: bool) -> None:  # noqa: ARG002 - the names are part of the protocol
         self.parts += 1
         if self.parts == 2:
             print("ready", flush=True)  # noqa: T201 - the parent process waits for this

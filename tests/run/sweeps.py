@@ -17,7 +17,7 @@ SHORT_PART = 4_096
 TABLE_FILES = ("matchups.parquet", "survivors.parquet", "mixes.parquet")
 
 _SMALL: dict[str, Any] = {
-    "sweep": {"name": "small", "battles": 3_000, "seed": 7},
+    "sweep": {"name": "small", "method": "simulate", "battles": 3_000, "seed": 7},
     "attacker": {"mixes": ["3 infantry, 1 tank", "2 tank", "1 infantry, 1 fighter"]},
     "defender": {"mixes": ["3 infantry", "1 infantry, 1 artillery"]},
 }
@@ -34,6 +34,11 @@ def small(**tables: Any) -> dict[str, Any]:
 def planned(**tables: Any) -> Plan:
     """Return the plan of `small`."""
     return plan_sweep(load_sweep(small(**tables)))
+
+
+def drawn(_: int) -> int:
+    """Effort of solving a matchup that is simulated."""
+    return 0
 
 
 def digests(folder: Path) -> dict[str, str]:

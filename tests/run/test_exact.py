@@ -34,7 +34,7 @@ def table_of(folder: Path, name: str = "matchups") -> dict[str, list[Any]]:
 
 def test_tables_hold_the_solutions(tmp_path: Path) -> None:
     result = simcore.sweep(SWEEP, tmp_path)
-    assert (result.matchups, result.failed, result.battles) == (12, 0, 0)
+    assert (result.matchups, result.failed, result.solved, result.battles) == (12, 0, 12, 0)
     assert "solved" in str(result)
     plan = plan_sweep(load_sweep(SWEEP))
     solution = simcore.solve(simcore.encode([plan.scenario(number) for number in range(len(plan))]))
@@ -59,7 +59,7 @@ def test_tables_hold_the_solutions(tmp_path: Path) -> None:
 
 def test_a_sampled_sweep_comes_near(tmp_path: Path) -> None:
     simcore.sweep(SWEEP, tmp_path / "exact")
-    simcore.sweep({**SWEEP, "sweep": {"name": "drawn", "battles": 20_000}}, tmp_path / "drawn")
+    simcore.sweep({**SWEEP, "sweep": {"name": "drawn", "method": "simulate", "battles": 20_000}}, tmp_path / "drawn")
     exact, drawn = (np.array(table_of(tmp_path / name)["p_attacker_wins"]) for name in ("exact", "drawn"))
     assert np.abs(exact - drawn).max() < 4.5 * 0.5 / 20_000**0.5
 
@@ -71,7 +71,7 @@ def test_resuming_and_threads_change_no_byte(tmp_path: Path) -> None:
     assert again.parts_computed == 0
     assert digests(tmp_path / "one") == digests(tmp_path / "two")
     with pytest.raises(ResumeMismatchError):
-        simcore.sweep({**SWEEP, "sweep": {"name": "solved", "battles": 100}}, tmp_path / "two", resume=True)
+        simcore.sweep({**SWEEP, "sweep": {"name": "solved", "method": "simulate"}}, tmp_path / "two", resume=True)
 
 
 def test_a_matchup_that_is_too_large_fails_alone(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from simcore import api
 from simcore.errors import KernelStatusError
 from simcore.run.executor import Job, LocalExecutor, resolve_part
 from simcore.scenario import load_scenario
-from tests.run.sweeps import planned
+from tests.run.sweeps import drawn, planned
 
 if TYPE_CHECKING:
     import pytest
@@ -21,7 +21,7 @@ TOTAL = 3_000
 
 def make_job(**changes: Any) -> Job:
     plan = planned()
-    (segments,) = plan.parts()
+    (segments,) = plan.parts(drawn)
     fields: dict[str, Any] = {
         "name": "ab" * 32,
         "segments": segments,

@@ -17,7 +17,7 @@ from simcore.api import batch_schedule
 from simcore.errors import ScenarioError
 from simcore.run.plan import PART_BATTLES, Plan, content_name, plan_sweep, segment_schedule
 from simcore.scenario import load_scenario, load_sweep
-from tests.run.sweeps import planned, small
+from tests.run.sweeps import drawn, planned, small
 
 
 def pairs_of(plan: Plan) -> list[tuple[tuple[Any, ...], str, str]]:
@@ -414,7 +414,7 @@ def test_parts_are_consecutive_and_bounded(battles: int) -> None:
     assert len(plan) == 2_400
     row = 0
     per_matchup = len(plan.schedule)
-    for parts, part in enumerate(plan.parts()):
+    for parts, part in enumerate(plan.parts(drawn)):
         numbers = np.arange(row, row + len(part))
         assert np.array_equal(part[:, 0], numbers // per_matchup)
         assert np.array_equal(part[:, 1:], plan.schedule[numbers % per_matchup])
@@ -428,7 +428,7 @@ def test_parts_are_consecutive_and_bounded(battles: int) -> None:
 
 def test_parts_are_as_large_as_they_may_be() -> None:
     plan = planned(sweep={"battles": 100_000}, grid={"scenario.cycle_limit": list(range(20))})
-    parts = list(plan.parts())
+    parts = list(plan.parts(drawn))
     for part, following in itertools.pairwise(parts):
         assert part[:, 3].sum() + following[0, 3] > PART_BATTLES
 
@@ -436,7 +436,7 @@ def test_parts_are_as_large_as_they_may_be() -> None:
 def names_of(**tables: Any) -> list[str]:
     plan = planned(**tables)
     found = []
-    for part in plan.parts():
+    for part in plan.parts(drawn):
         numbers = sorted(set(part[:, 0].tolist()))
         scenarios = {number: load_scenario(plan.scenario(number)) for number in numbers}
         found.append(content_name(plan, part, scenarios, {}))

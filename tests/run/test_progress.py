@@ -27,6 +27,9 @@ class Clock:
     ("number", "text"),
     [
         (0, "0"),
+        (0.25, "0.2"),
+        (9.96, "10.0"),
+        (12.3, "12"),
         (999, "999"),
         (41_300, "41.3 thousand"),
         (5_240_000, "5.2 million"),
@@ -45,7 +48,7 @@ def test_durations(seconds: float, text: str) -> None:
 def test_one_line_a_minute() -> None:
     stream, clock = io.StringIO(), Clock()
     progress = LineProgress(stream, clock)
-    progress.start("night", 100_000_000)
+    progress.start("night", 100_000_000, "battles")
     for _ in range(100):
         clock.now += 2.0
         progress.advance(500_000, is_new=True)
@@ -58,7 +61,7 @@ def test_one_line_a_minute() -> None:
 def test_what_was_found_does_not_count_as_speed() -> None:
     stream, clock = io.StringIO(), Clock()
     progress = LineProgress(stream, clock)
-    progress.start("night", 4_000_000)
+    progress.start("night", 4_000_000, "battles")
     clock.now += 61
     progress.advance(2_000_000, is_new=False)
     clock.now += 60
@@ -71,7 +74,7 @@ def test_what_was_found_does_not_count_as_speed() -> None:
 def test_the_wait_for_the_compiler_is_forgotten() -> None:
     stream, clock = io.StringIO(), Clock()
     progress = LineProgress(stream, clock)
-    progress.start("night", 1_000_000_000)
+    progress.start("night", 1_000_000_000, "battles")
     clock.now += 50
     progress.advance(2_000_000, is_new=True)
     for _ in range(20):
@@ -84,7 +87,7 @@ def test_a_bar_on_a_terminal() -> None:
     stream = Terminal()
     progress = choose_progress(asked=True, stream=stream)
     assert isinstance(progress, BarProgress)
-    progress.start("[bold]night", 1_000_000)
+    progress.start("[bold]night", 1_000_000, "battles")
     progress.advance(250_000, is_new=False)
     progress.advance(250_000, is_new=True)
     progress.stop()
@@ -101,7 +104,7 @@ def test_the_place_decides(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert isinstance(choose_progress(asked=True), BarProgress)
     silent = Silent()
-    silent.start("night", 1)
+    silent.start("night", 1, "battles")
     silent.advance(1, is_new=True)
     silent.stop()
     assert capsys.readouterr() == ("", "")

@@ -69,6 +69,7 @@ def test_a_sweep_writes_what_is_promised(tmp_path: Path) -> None:
         out=tmp_path / "out",
         matchups=6,
         failed=0,
+        solved=0,
         battles=18_000,
         parts_computed=6,
         parts_reused=0,
@@ -437,11 +438,11 @@ class Recorder:
         self.told: list[Any] = []
         self.stop_after = stop_after
 
-    def start(self, name: str, total: int) -> None:
-        self.told.append((name, total))
+    def start(self, name: str, total: int, unit: str) -> None:
+        self.told.append((name, total, unit))
 
-    def advance(self, battles: int, *, is_new: bool) -> None:
-        self.told.append((battles, is_new))
+    def advance(self, done: float, *, is_new: bool) -> None:
+        self.told.append((done, is_new))
         if len(self.told) > self.stop_after:
             raise KeyboardInterrupt
 
@@ -453,7 +454,7 @@ def test_progress_hears_of_every_battle(done: Path) -> None:
     parts_of(done)[0].unlink()
     recorder = Recorder()
     sweep(small(), done, threads=1, progress=recorder)
-    assert recorder.told[0] == ("small", 18_000)
+    assert recorder.told[0] == ("small", 18_000, "battles")
     assert recorder.told[-1] == "stop"
     assert sum(battles for battles, _ in recorder.told[1:-1]) == 18_000
     assert [is_new for _, is_new in recorder.told[1:-1]].count(True) == 1

@@ -22,7 +22,7 @@ import simcore
 from simcore.errors import StoreError
 from simcore.run import table as table_module
 from simcore.run.store import Store, readable
-from simcore.run.table import sample_sd, writing_tables
+from simcore.run.table import Total, sample_sd, writing_tables
 from tests.run.sweeps import TABLE_FILES, digests, planned
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def write(folder: Path, failing: tuple[int, ...] = (5,)) -> Plan:
     with Store(folder) as store, writing_tables(store, plan) as tables:
         for matchup in range(len(plan)):
             tally = add_up(plan, invent(plan, matchup))
-            tables.add(matchup, tally * (matchup not in failing), ERROR if matchup in failing else "")
+            tables.add(Total(matchup, tally * (matchup not in failing), ERROR if matchup in failing else ""))
         assert tables.failed == len(failing)
     return plan
 
@@ -267,7 +267,7 @@ def test_opponents_without_weight_count_for_the_extremes_only(tmp_path: Path) ->
     plan = planned(sweep={"battles": BATTLES}, defender={"mixes": [{"units": "3 infantry", "weight": 0}]})
     with Store(tmp_path) as store, writing_tables(store, plan) as tables:
         for matchup in range(len(plan)):
-            tables.add(matchup, add_up(plan, invent(plan, matchup)), "")
+            tables.add(Total(matchup, add_up(plan, invent(plan, matchup))))
     row = rows_of(tmp_path, "mixes")[0]
     assert row["n_opponents"] == 1
     assert row["win_share_mean"] is None
@@ -293,7 +293,7 @@ def test_grid_columns_keep_their_type(tmp_path: Path, values: list[Any], kind: p
     plan = dataclasses.replace(plan, grid={"scenario.cycle_limit": tuple(values)}, points=points)
     with Store(tmp_path) as store, writing_tables(store, plan) as tables:
         for matchup in range(len(plan)):
-            tables.add(matchup, add_up(plan, []), "failed")
+            tables.add(Total(matchup, add_up(plan, []), "failed"))
     for name in ("matchups", "mixes"):
         table = pq.read_table(tmp_path / f"{name}.parquet")
         column = table.column("grid.scenario.cycle_limit")
@@ -339,7 +339,7 @@ def test_an_error_leaves_the_older_tables(tmp_path: Path) -> None:
 
     def stop_half_way() -> None:
         with Store(tmp_path) as store, writing_tables(store, plan) as tables:
-            tables.add(0, add_up(plan, invent(plan, 0)), "")
+            tables.add(Total(0, add_up(plan, invent(plan, 0))))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -18,7 +18,8 @@ from simcore.rulesets.general_combat.encoding import (
     encode_assaults,
     swing_bound,
 )
-from simcore.rulesets.general_combat.exact import count_states, solve_assaults, solve_battles, solve_raids
+from simcore.rulesets.general_combat.exact import solve_assaults, solve_battles, solve_raids
+from simcore.rulesets.general_combat.extent import count_states, effort, may_be_far_smaller
 from simcore.rulesets.general_combat.params import GeneralCombatScenario, parse_scenario
 from simcore.rulesets.general_combat.raid import (
     RAID_ACCUMULATORS,
@@ -170,6 +171,8 @@ _BATTLES = Ruleset(
         "defender": {"mixes": ["5 infantry", "3 infantry, 1 tank"]},
     },
     count_states=count_states,
+    effort=effort,
+    may_be_far_smaller=may_be_far_smaller,
     solve=solve_battles,
     distribute=_distribute,
     kind_of=_kind_of,

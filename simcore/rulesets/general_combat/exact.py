@@ -1,16 +1,16 @@
-"""Size and call of the exact solver."""
+"""Calls of the exact solvers."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from simcore.enums import Side, Status
-from simcore.rulesets.general_combat.encoding import ACCUMULATORS, AIRCRAFT, ASSAULT_ACCUMULATORS, RowField, encode
+from simcore.enums import Status
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ASSAULT_ACCUMULATORS, RowField, encode
+from simcore.rulesets.general_combat.extent import attacker_states, count_states
 from simcore.schema import MAX_STATES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
     from simcore.rulesets.general_combat.raid import Raids
 
-__all__ = ["SEA_CAPACITIES", "count_states", "solve_assaults", "solve_battles", "solve_raids"]
+__all__ = ["SEA_CAPACITIES", "solve_assaults", "solve_battles", "solve_raids"]
 
 _Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 """Expected accumulators, states reached and status of some matchups."""
@@ -29,40 +29,6 @@ _LAND_CAPACITY = 1_024
 _GROWTH = 8
 SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
 """States of a side and pairs of states for which there is room, one attempt after the other."""
-
-
-def _attacker_states(scenario: GeneralCombatScenario) -> int:
-    """Return how many states the attacker can be in at most: what is left, and who has left an assault."""
-    units = scenario.own_counts(Side.ATTACKER)
-    total = sum(units.values())
-    aircraft = [units.get(unit, 0) for unit in AIRCRAFT]
-    guns = scenario.own_counts(Side.DEFENDER).get("aa_gun", 0)
-    after_fire = prod(n + 1 for n in aircraft) if guns else 1
-    states = after_fire * (total + 1)
-    # Each state may be left in part once, and what stays can then be lost unit by unit.
-    return states * (total + 2) if scenario.may_leave_in_part else states
-
-
-def count_states(scenario: GeneralCombatScenario) -> int:
-    """Return how many states the exact solver would have to hold at most.
-
-    -1 where it finds out on the way: the states of sea battles depend on both sides.
-
-    Parameters
-    ----------
-    scenario : GeneralCombatScenario
-
-    Returns
-    -------
-    int
-    """
-    if scenario.terrain == "raid":
-        units = scenario.own_counts(Side.ATTACKER), scenario.own_counts(Side.DEFENDER)
-        return prod(n + 1 for side in units for unit, n in side.items() if unit in AIRCRAFT)
-    if scenario.terrain == "sea" or scenario.sea is not None:
-        return -1
-    defenders = 1 + sum(scenario.possible_losses(Side.DEFENDER).values())
-    return _attacker_states(scenario) * defenders
 
 
 def _in_threads(
@@ -97,7 +63,7 @@ def solve_battles(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *
     arrays : Battles
         M rows.
     scenarios : sequence of GeneralCombatScenario
-        The same, small enough by `count_states`.
+        The same, small enough by `extent.count_states`.
     threads : int
 
     Returns
@@ -127,7 +93,7 @@ def _solve_land(
     from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - the same
 
     solve: Any = solver.solve_all
-    most = max((_attacker_states(scenarios[row]) + 1 for row in rows), default=0)
+    most = max((attacker_states(scenarios[row]) + 1 for row in rows), default=0)
     capacity = _LAND_CAPACITY
     while len(rows):
 
