@@ -379,6 +379,9 @@ def odds(
             help="exact: solve the battle; simulate: fight battles; auto: solve it where that takes a second."
         ),
     ] = Method.AUTO,
+    distribution: Annotated[
+        bool, typer.Option("--distribution", help="Every way in which a battle that is solved may end.")
+    ] = False,
     threads: _Threads = None,
     settings: _Settings = None,
     as_json: _Json = False,
@@ -387,7 +390,14 @@ def odds(
     data, source = _scenario(units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
     _check(data, source)
     _announce_compilation()
-    result = simcore.odds(scenario=data, method=method, pairing=pairing, threads=threads, **_numbers(battles, seed))
+    result = simcore.odds(
+        scenario=data,
+        method=method,
+        distribution=distribution,
+        pairing=pairing,
+        threads=threads,
+        **_numbers(battles, seed),
+    )
     if as_json:
         _say_json(result.to_dict())
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.distribution import Distribution
 from simcore.enums import Side, Status
 from simcore.errors import KernelStatusError, ScenarioError, suggestion
 from simcore.method import METHODS, choose
@@ -27,7 +28,7 @@ from simcore.scenario import (
     MAX_SEED,
     load_scenario,
 )
-from simcore.schema import MAX_STATES
+from simcore.schema import MAX_STATES, SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,12 +158,18 @@ class Solution:
         States that could be reached.
     dropped : float64 (M,)
         Probability that was too small to follow; 0 within rounding.
+    spread : float64 (M, 6)
+        What ``simcore.schema.SPREAD`` names of the swing: its quantiles, and the chance that it is below 0.
+    distributions : tuple of Distribution or None
+        Every way in which each battle may end; None unless asked for.
     """
 
     ruleset: Ruleset
     tally: npt.NDArray[np.float64]
     states: npt.NDArray[np.int64]
     dropped: npt.NDArray[np.float64]
+    spread: npt.NDArray[np.float64]
+    distributions: tuple[Distribution, ...] | None = None
 
     def __repr__(self) -> str:
         return f"Solution({self.ruleset.id}, {len(self.tally)} scenarios)"
@@ -557,13 +564,15 @@ def simulate(
     )
 
 
-def solve(encoded: Encoded, *, threads: int | None = None) -> Solution:
+def solve(encoded: Encoded, *, distribution: bool = False, threads: int | None = None) -> Solution:
     """Return the exact expected accumulators of every encoded scenario: no battle is drawn.
 
     Parameters
     ----------
     encoded : Encoded
         M scenarios.
+    distribution : bool
+        Whether to list every way in which each battle may end too.
     threads : int or None
         Threads to use, one matchup each; no result depends on it.
 
@@ -587,7 +596,18 @@ def solve(encoded: Encoded, *, threads: int | None = None) -> Solution:
     for row, problem in problems.items():
         raise problem.at(field=f"scenarios[{row}].method" if len(encoded) > 1 else "method")
     dropped = 1.0 - tally[:, encoded.ruleset.accumulators.index("battles")]
-    return Solution(encoded.ruleset, tally, states, dropped)
+    columns = len(encoded.ruleset.accumulators)
+    listed = tuple(_distribute(encoded, row) for row in range(len(encoded))) if distribution else None
+    return Solution(encoded.ruleset, tally[:, :columns], states, dropped, tally[:, columns:], listed)
+
+
+def _distribute(encoded: Encoded, row: int) -> Distribution:
+    """Return every way in which a battle may end."""
+    ruleset = encoded.ruleset
+    endings = ruleset.distribute(encoded.arrays, encoded.scenarios, row) if ruleset.distribute is not None else None
+    if endings is None:
+        raise ScenarioError("the battle may end in more ways than can be listed; leave it out", field="distribution")
+    return Distribution.from_endings(ruleset, endings)
 
 
 def solve_checked(
@@ -604,8 +624,9 @@ def solve_checked(
 
     Returns
     -------
-    tally : float64 (M, K)
-        Expected accumulators of one battle; zeros where there is a problem.
+    tally : float64 (M, K + 6)
+        Expected accumulators of one battle, and behind them what ``simcore.schema.SPREAD`` names of the swing; zeros
+        where there is a problem.
     states : int64 (M,)
         States that could be reached.
     problems : dict of int to ScenarioError
@@ -617,7 +638,7 @@ def solve_checked(
         When a solver gave no answer.
     """
     ruleset = encoded.ruleset
-    tally = np.zeros((len(encoded), len(ruleset.accumulators)))
+    tally = np.zeros((len(encoded), len(ruleset.accumulators) + len(SPREAD)))
     reached = np.zeros(len(encoded), dtype=np.int64)
     problems: dict[int, ScenarioError] = {}
     for row, scenario in enumerate(encoded.scenarios):
@@ -709,6 +730,7 @@ def odds(
     *,
     scenario: str | Path | Mapping[str, Any] | None = None,
     method: str = "auto",
+    distribution: bool = False,
     battles: int = DEFAULT_BATTLES,
     seed: int = DEFAULT_SEED,
     pairing: str = "matchup",
@@ -727,6 +749,8 @@ def odds(
         How to resolve it: "exact" solves it and draws no battle, "simulate" fights battles, "auto" solves it where
         that is sure to be small (``simcore.schema.AUTO_STATES``, ``AUTO_EFFORT``) and else simulates; the result's
         ``method`` and ``method_reason`` say which and why.
+    distribution : bool
+        Whether to list every way in which a battle that is solved may end, as ``result.distribution``.
     battles, seed, pairing, threads
         As in `simulate`; the first three have no effect on what is solved.
     **options
@@ -771,13 +795,15 @@ def odds(
     battles = _whole(battles, "battles", 1, MAX_BATTLES)
     seed = _whole(seed, "seed", 0, MAX_SEED)
     _check_pairing(pairing)
+    if distribution and method == "simulate":
+        raise ScenarioError('only battles that are solved have one; use method "exact" or "auto"', field="distribution")
     choice = choose(encoded.ruleset, model) if method == "auto" else None
     reason = choice.reason if choice else None
     if method == "exact" or (choice and choice.is_exact):
         solved, _, problems = solve_checked(encoded, threads=threads)
         if not problems:
-            dropped = 1.0 - float(solved[0, encoded.ruleset.accumulators.index("battles")])
-            return Result.from_solution(encoded.ruleset, model, solved[0], dropped, reason=reason)
+            ends = _distribute(encoded, 0) if distribution else None
+            return Result.from_solution(encoded.ruleset, model, solved[0], reason=reason, distribution=ends)
         if method == "exact":
             raise problems[0].at(field="method")
         reason = problems[0].problem.removesuffix(_ADVICE)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["QUANTILES", "Distribution"]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SHOWN = 1e-4
+"""Numbers of cycles less likely than this are not shown one by one."""
 _SLACK = 1e-12
 """Rounding that a level is allowed: probabilities that sum up to exactly a half stay a half."""
 
@@ -159,6 +161,34 @@ class Distribution:
             }
             for end in order.tolist()
         ]
+
+    def lines(self, most: int = 10) -> list[str]:
+        """Return a summary as text: the most likely ends, and the numbers of cycles.
+
+        Parameters
+        ----------
+        most : int
+            Ends to name.
+
+        Returns
+        -------
+        list of str
+        """
+        ends = self.joint()
+        lines = [f"most likely of {len(ends):,} ends"]
+        for end in ends[:most]:
+            left = f"{end['attacker'] or 'nothing'} v {end['defender'] or 'nothing'}"
+            lines.append(
+                f"  {end['chance']:>8.3%}  {end['outcome'].replace('_', ' ')}: {left}, swing {end['swing']:+d}"
+            )
+        if len(ends) > most:
+            lines.append(f"  {sum(end['chance'] for end in ends[most:]):>8.3%}  all others")
+        lines.append("cycles")
+        shown = [(n, p) for n, p in self.cycles.items() if p >= _SHOWN]
+        lines += [f"  {p:>8.3%}  {n}" for n, p in shown]
+        if len(shown) < len(self.cycles):
+            lines.append(f"  {sum(p for p in self.cycles.values() if p < _SHOWN):>8.3%}  others")
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able data."""

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simcore.enums import Side
+from simcore.schema import SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from simcore.distribution import Distribution
     from simcore.schema import Ruleset, ScenarioModel
 
 __all__ = ["Result", "expected_sd", "sample_sd", "wilson_interval"]
@@ -200,9 +202,12 @@ class Result:
     ----------
     data : dict
         Everything as JSON-able data; `to_dict` returns a copy of it.
+    distribution : Distribution or None
+        Every way in which the battle may end, where that was asked for and the battle was solved.
     """
 
     data: dict[str, Any]
+    distribution: Distribution | None = None
 
     @classmethod
     def from_tally(
@@ -243,10 +248,10 @@ class Result:
         cls,
         ruleset: Ruleset,
         scenario: ScenarioModel,
-        tally: Sequence[float],
-        dropped: float,
+        solved: Sequence[float],
         *,
         reason: str | None = None,
+        distribution: Distribution | None = None,
     ) -> Result:
         """Build the result from the expected accumulators of one battle.
 
@@ -254,21 +259,26 @@ class Result:
         ----------
         ruleset : Ruleset
         scenario : ScenarioModel
-        tally : float64 (K,)
-            Expected accumulators by ``ruleset.accumulators``.
-        dropped : float
-            Probability that was not followed.
+        solved : float64 (K + 6,)
+            Expected accumulators by ``ruleset.accumulators``, then what ``simcore.schema.SPREAD`` names of the swing.
         reason : str, optional
             Why it was solved, where the caller left that open.
+        distribution : Distribution, optional
+            Every way in which it may end.
 
         Returns
         -------
         Result
         """
-        means = {name: float(value) for name, value in zip(ruleset.accumulators, tally, strict=True)}
+        names = (*ruleset.accumulators, *SPREAD)
+        means = {name: float(value) for name, value in zip(names, solved, strict=True)}
         drawn = dict.fromkeys(("battles", "seed", "pairing"))
-        head = {"method": "exact", "method_reason": reason, **drawn, "dropped": dropped}
-        return cls(_results(ruleset, scenario, means, 1, head, {}))
+        head = {"method": "exact", "method_reason": reason, **drawn, "dropped": 1.0 - means["battles"]}
+        data = _results(ruleset, scenario, means, 1, head, {})
+        data["swing"] |= {"quantiles": {name: int(means[name]) for name in SPREAD[:-1]}, "loss": means[SPREAD[-1]]}
+        if distribution is not None:
+            data["distribution"] = distribution.to_dict()
+        return cls(data, distribution)
 
     @property
     def outcomes(self) -> dict[str, float]:
@@ -292,9 +302,12 @@ class Result:
         return reason
 
     @property
-    def swing(self) -> dict[str, float]:
-        """Defender's cost lost minus attacker's: mean and standard deviation."""
-        return dict(self.data["swing"])
+    def swing(self) -> dict[str, Any]:
+        """Defender's cost lost minus attacker's: mean and standard deviation.
+
+        Of an exact result also ``quantiles`` and ``loss``, the probability of a swing below 0.
+        """
+        return copy.deepcopy(self.data["swing"])
 
     @property
     def cycles(self) -> dict[str, float]:
@@ -337,7 +350,12 @@ class Result:
                     f"{part['mean_cost_lost']:.2f} of {part['cost']} (sd {part['sd_cost_lost']:.2f})",
                 )
             )
-        facts.append(("swing", f"{self.data['swing']['mean']:+.2f} (sd {self.data['swing']['sd']:.2f})"))
+        swing = self.data["swing"]
+        facts.append(("swing", f"{swing['mean']:+.2f} (sd {swing['sd']:.2f})"))
+        if "quantiles" in swing:
+            low, _, middle, _, high = swing["quantiles"].values()
+            facts.append(("swing, 5 / 50 / 95 %", f"{low:+d} / {middle:+d} / {high:+d}"))
+            facts.append(("swing below 0", f"{swing['loss']:.2%}"))
         facts.append(("cycles", f"{self.data['cycles']['mean']:.2f}"))
         return [*facts, *self._more_facts()]
 
@@ -380,6 +398,8 @@ class Result:
             for name, share, interval in rows
         ]
         lines += ["", *(f"{label:<{width}}  {text}" for label, text in self._facts())]
+        if self.distribution is not None:
+            lines += ["", *self.distribution.lines()]
         return "\n".join(lines)
 
     __repr__ = __str__

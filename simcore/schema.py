@@ -185,6 +185,11 @@ class Ruleset:
     kind: str = ""
     kinds: Mapping[str, Ruleset] = field(default_factory=dict)
 
+    @property
+    def columns(self) -> int:
+        """Figures of a matchup: the accumulators, and `SPREAD` where it was solved."""
+        return len(self.accumulators) + len(SPREAD)
+
     def of_kind(self, kind: str) -> Ruleset:
         """Return the record for a kind of battles."""
         return self.kinds.get(kind, self)

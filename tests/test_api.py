@@ -431,3 +431,28 @@ def test_the_parts_of_an_assault_are_spread_alike_exact_and_drawn() -> None:
         for name, value in exact[part][figure].items():
             assert value == pytest.approx(drawn[part][figure][name], rel=0.03, abs=1e-12)
             assert value > 0
+
+
+def test_distribution_is_part_of_a_solved_result() -> None:
+    result = simcore.odds("1 infantry", "1 infantry", distribution=True)
+    assert result.distribution is not None
+    assert result.distribution.swing == pytest.approx({-3: 5 / 8, 0: 1 / 8, 3: 2 / 8})
+    data = result.to_dict()
+    assert data["distribution"]["ends"][0] == {
+        "outcome": "defender_wins",
+        "attacker": "",
+        "defender": "1 infantry",
+        "swing": -3,
+        "chance": pytest.approx(5 / 8),
+    }
+    assert data["swing"]["quantiles"] == {"q05": -3, "q25": -3, "q50": -3, "q75": 0, "q95": 3}
+    assert data["swing"]["loss"] == pytest.approx(5 / 8)
+    assert "most likely of 3 ends" in str(result)
+    assert simcore.odds("1 infantry", "1 infantry").distribution is None
+    (listed,) = simcore.solve(simcore.encode([DUEL]), distribution=True).distributions or ()
+    assert listed.to_frame()["chance"].sum() == pytest.approx(1)
+
+
+def test_only_solved_battles_have_a_distribution() -> None:
+    with pytest.raises(simcore.ScenarioError, match="distribution: only battles that are solved"):
+        simcore.odds("1 infantry", "1 infantry", method="simulate", distribution=True)

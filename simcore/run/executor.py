@@ -83,7 +83,7 @@ class _Part:
         self.threads = threads
         self.record = get_ruleset(job.ruleset).of_kind(job.kind)
         self.segments = job.segments.copy()
-        self.tallies = np.zeros((len(job.segments), len(self.record.accumulators)), dtype=np.int64)
+        self.tallies = np.zeros((len(job.segments), self.record.columns), dtype=np.int64)
         self.errors = dict(job.errors)
         self.drawn: set[int] = set()
 
@@ -116,13 +116,13 @@ class _Part:
         if not good.any():
             return
         try:
-            self.tallies[good] = self._tally(encoded, rows, good)
+            self.tallies[good, : len(self.record.accumulators)] = self._tally(encoded, rows, good)
         except KernelStatusError:
             # A battle of this part cannot be resolved: find out of which matchups, and keep the others.
             for number, row in row_of.items():
                 own = rows == row
                 try:
-                    self.tallies[own] = self._tally(encoded, rows, own)
+                    self.tallies[own, : len(self.record.accumulators)] = self._tally(encoded, rows, own)
                 except KernelStatusError as problem:
                     self.errors[number] = str(problem)
                     self.tallies[own] = 0

@@ -546,7 +546,7 @@ class _Session:
         self.shows.advance(done, is_new=is_new)
 
     def _read(self, name: str, segments: npt.NDArray[np.int64]) -> PartRows | None:
-        return self.store.read_part(name, segments, len(self.plan.ruleset.accumulators))
+        return self.store.read_part(name, segments, self.plan.ruleset.columns)
 
     def _tabulate(self) -> tuple[int, int]:
         """Add up the parts in the order of the plan and write the tables; returns matchups failed and solved."""
@@ -557,7 +557,7 @@ class _Session:
 
     def _totals(self) -> Iterator[Total]:
         """Yield the totals of one matchup after the other; only the last may go on in the next part."""
-        current = Total(0, np.zeros(len(self.plan.ruleset.accumulators), dtype=np.int64))
+        current = Total(0, np.zeros(self.plan.ruleset.columns, dtype=np.int64))
         for name, segments in zip(self.names, self.plan.parts(self.matchups.effort), strict=True):
             rows = self._read(name, segments)
             if rows is None:

@@ -168,7 +168,7 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     return sink.getvalue()
 
 
-def _decode_rows(data: bytes, name: str, segments: Integers, n_accumulators: int) -> PartRows:
+def _decode_rows(data: bytes, name: str, segments: Integers, n_columns: int) -> PartRows:
     """Read the bytes of a part file back; ValueError or an Arrow error when anything does not fit."""
     file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
     notes = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
@@ -186,10 +186,10 @@ def _decode_rows(data: bytes, name: str, segments: Integers, n_accumulators: int
     )
     column = table.column("tally").combine_chunks()
     lengths = column.value_lengths().to_numpy()
-    if not np.array_equal(found, segments) or not np.isin(lengths, (0, n_accumulators)).all():
+    if not np.array_equal(found, segments) or not np.isin(lengths, (0, n_columns)).all():
         raise ValueError("the rows are not the planned ones")
-    tallies = np.zeros((len(found), n_accumulators), dtype=np.int64)
-    tallies[lengths == n_accumulators] = column.flatten().to_numpy().reshape(-1, n_accumulators)
+    tallies = np.zeros((len(found), n_columns), dtype=np.int64)
+    tallies[lengths == n_columns] = column.flatten().to_numpy().reshape(-1, n_columns)
     errors = {
         int(matchup): str(text)
         for matchup, text in zip(found[:, 0], table.column("error").to_pylist(), strict=True)
@@ -356,7 +356,7 @@ class Store:
         with self.replacing(f"{PARTS}/{name}.parquet") as file:
             file.write(data)
 
-    def read_part(self, name: str, segments: Integers, n_accumulators: int) -> PartRows | None:
+    def read_part(self, name: str, segments: Integers, n_columns: int) -> PartRows | None:
         """Return a stored part if it is whole and holds exactly the planned rows.
 
         Parameters
@@ -365,7 +365,7 @@ class Store:
             Content name.
         segments : int64 (n, 4)
             The rows as planned.
-        n_accumulators : int
+        n_columns : int
             Length K of a tally.
 
         Returns
@@ -382,7 +382,7 @@ class Store:
             self._distrust(path, problem.strerror or str(problem))
             return None
         try:
-            return _decode_rows(data, name, segments, n_accumulators)
+            return _decode_rows(data, name, segments, n_columns)
         except (
             pa.ArrowException,
             ValueError,

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from simcore.method import RESOLVED
 from simcore.result import expected_sd, sample_sd
 from simcore.scenario import load_scenario
+from simcore.schema import SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,6 +87,8 @@ class _Layout:
         self.wins = [[at[f"outcome.{name}"] for name in ruleset.wins[side]] for side in _SIDES]
         self.lost = [at[f"{side}.cost_lost.sum"] for side in _SIDES]
         self.swing = at["swing.sum"]
+        # Behind the accumulators, where a matchup was solved: quantiles of the swing, the chance that it is negative.
+        self.spread = [(f"swing_{name}", len(at) + k) for k, name in enumerate(SPREAD)]
         self.survivors = {
             (side, unit): [at[f"survivors.{outcome}.{side}.{unit}"] for outcome in ruleset.outcomes]
             for side in _SIDES
@@ -152,9 +155,9 @@ class Total:
     ----------
     matchup : int
         Its number.
-    tally : int64 (K,)
-        Accumulators over all its battles, or the bits of those that a solution expects of one (float64); ignored
-        when it failed.
+    tally : int64 (K + 6,)
+        Accumulators over all its battles, or the bits of those that a solution expects of one (float64) and of its
+        `SPREAD`; ignored when it failed.
     error : str
         Why it failed, empty when it did not.
     is_exact : bool
@@ -382,6 +385,7 @@ class Tables:
                 ("defender_cost", pa.int64()),
                 *((f"n_{name}", pa.int64()) for name, _ in self._layout.outcomes),
                 *((name, pa.float64()) for name in figures),
+                *((name, pa.float64()) for name, _ in self._layout.spread),
                 ("status", pa.string()),
                 ("error", pa.string()),
             ]
@@ -473,6 +477,7 @@ class Tables:
         row += [None if total.error else 0 if is_exact else n, self._seed, *costs]
         if total.error:
             row += [None] * (2 * len(layout.outcomes) + 2 * len(layout.moments) + len(layout.means))
+            row += [None] * len(layout.spread)
         else:
             row += [None if is_exact else figures[k] for _, k in layout.outcomes]
             row += [figures[k] / n for _, k in layout.outcomes]
@@ -480,6 +485,7 @@ class Tables:
                 spread = expected_sd if is_exact else sample_sd
                 row += [figures[mean] / n, spread(n, figures[mean], figures[squares])]
             row += [figures[k] / n for _, k in layout.means]
+            row += [figures[k] if is_exact else None for _, k in layout.spread]
         row += ["failed" if total.error else "ok", total.error]
         self._matchups.add(row)
 

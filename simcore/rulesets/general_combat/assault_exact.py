@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,11 +27,19 @@ if TYPE_CHECKING:
     from simcore.rulesets.general_combat.ends import Ends
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
 
-__all__ = ["SeaBattle", "landing_of", "solve_assault", "without_landing"]
+__all__ = ["Landing", "SeaBattle", "landing_of", "solve_assault", "without_landing"]
 
 _Floats = npt.NDArray[np.float64]
 _N_TYPES = len(UNITS)
 _LOST = (Accumulator.ATTACKER_LOST, Accumulator.DEFENDER_LOST)
+
+
+class Landing(NamedTuple):
+    """A battle on land that was solved: its expected accumulators, and the distribution of its swing."""
+
+    tally: _Floats
+    swing: npt.NDArray[np.int64]
+    chance: _Floats
 
 
 class SeaBattle:
@@ -103,15 +111,15 @@ def without_landing(scenario: GeneralCombatScenario, outcome: int) -> tuple[int,
     return int(conclude_without_landing(outcome, int(left[Side.DEFENDER].sum()))), left
 
 
-def _without_landing(scenario: GeneralCombatScenario, outcome: int) -> _Floats:
-    """Return the accumulators of a battle on land that does not take place; all on land survive."""
+def _no_landing(scenario: GeneralCombatScenario, outcome: int) -> Landing:
+    """Return a battle on land that does not take place; all on land survive."""
     acc = np.zeros(len(ACCUMULATORS))
     whole, left = without_landing(scenario, outcome)
     acc[Accumulator.BATTLES] = 1.0
     acc[Accumulator.OUTCOMES + whole] = 1.0
     column = Accumulator.SURVIVORS + whole * 2 * _N_TYPES
     acc[column : column + 2 * _N_TYPES] += left.reshape(-1)
-    return acc
+    return Landing(acc, np.zeros(1, dtype=np.int64), np.ones(1))
 
 
 def solve_assault(
@@ -120,9 +128,9 @@ def solve_assault(
     scenario: GeneralCombatScenario,
     sea_tally: _Floats,
     ends: Ends,
-    solve_landings: Callable[[list[GeneralCombatScenario]], _Floats | None],
-) -> _Floats | None:
-    """Return the expected accumulators of one assault, None if a landing has too many states.
+    solve_landings: Callable[[list[GeneralCombatScenario]], list[Landing] | None],
+) -> Landing | None:
+    """Solve one assault; returns None if a landing has too many states.
 
     Parameters
     ----------
@@ -134,16 +142,16 @@ def solve_assault(
     ends : Ends
         How it may end.
     solve_landings : callable
-        Returns the expected accumulators of battles on land, None where they have too many states.
+        Solves battles on land; returns None where they have too many states.
 
     Returns
     -------
-    float64 (K,)
-        By `ASSAULT_ACCUMULATORS`.
+    Landing or None
+        Of the whole assault: accumulators by `ASSAULT_ACCUMULATORS`, and its swing.
     """
     sea = SeaBattle(assaults, row, scenario, ends)
     groups = sea.groups()
-    parts: list[_Floats] = []
+    parts: list[Landing] = []
     fought: list[bool] = []
     todo: list[GeneralCombatScenario] = []
     for group in groups:
@@ -154,18 +162,22 @@ def solve_assault(
         fought.append(fights)
         if landing is not None and fights:
             todo.append(landing)
-            parts.append(np.zeros(0))
-        else:
-            parts.append(_without_landing(scenario, outcome))
+        parts.append(_no_landing(scenario, outcome))
     if todo:
-        tally = solve_landings(todo)
-        if tally is None:
+        solved = solve_landings(todo)
+        if solved is None:
             return None
-        rows = iter(tally)
+        rows = iter(solved)
         parts = [next(rows) if fights else part for part, fights in zip(parts, fought, strict=True)]
     acc = np.zeros(len(ASSAULT_ACCUMULATORS))
+    swings, chances = [], []
     for group, land, fights in zip(groups, parts, fought, strict=True):
-        _add_group(acc, sea, group, land, fights=fights)
+        _add_group(acc, sea, group, land.tally[: len(ACCUMULATORS)], fights=fights)
+        at_sea, place = np.unique(sea.lost[group, 1] - sea.lost[group, 0], return_inverse=True)
+        chance = np.zeros(len(at_sea))
+        np.add.at(chance, place, sea.chance[group])
+        swings.append(np.add.outer(at_sea, land.swing).reshape(-1))
+        chances.append(np.multiply.outer(chance, land.chance).reshape(-1))
     acc[Accumulator.CYCLES] += sea_tally[Accumulator.CYCLES]
     acc[Accumulator.CYCLES_SQ] += sea_tally[Accumulator.CYCLES_SQ]
     ships = slice(Accumulator.SUBMERGED, Accumulator.RETREATED)
@@ -174,7 +186,7 @@ def solve_assault(
     acc[AssaultAccumulator.SEA_OUTCOMES : AssaultAccumulator.SEA_OUTCOMES + len(OUTCOMES)] = sea_tally[outcomes]
     acc[AssaultAccumulator.SEA_CYCLES] = sea_tally[Accumulator.CYCLES]
     acc[AssaultAccumulator.SEA_CYCLES_SQ] = sea_tally[Accumulator.CYCLES_SQ]
-    return acc
+    return Landing(acc, np.concatenate(swings), np.concatenate(chances))
 
 
 def _add_group(acc: _Floats, sea: SeaBattle, group: npt.NDArray[np.int64], land: _Floats, *, fights: bool) -> None:

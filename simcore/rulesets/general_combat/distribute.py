@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from simcore.core.chain import convolve
+from simcore.core.chain import Sums, convolve, describe_spread
 from simcore.enums import Side, Status
 from simcore.rulesets.general_combat.assault_exact import SeaBattle, landing_of, without_landing
 from simcore.rulesets.general_combat.encoding import ACCUMULATORS, LAND_UNITS, UNITS, Outcome, RowField, encode
 from simcore.rulesets.general_combat.raid_exact import raid_ends
 from simcore.rulesets.general_combat.steps import lands
-from simcore.schema import MAX_STATES, Endings
+from simcore.schema import MAX_STATES, SPREAD, Endings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
     from simcore.rulesets.general_combat.raid import Raids
 
-__all__ = ["NUMBERS_OF_CYCLES", "distribute_assault", "distribute_battle", "distribute_raid", "find_ends", "read_ends"]
+__all__ = [
+    "NUMBERS_OF_CYCLES",
+    "distribute_assault",
+    "distribute_battle",
+    "distribute_raid",
+    "find_ends",
+    "read_ends",
+    "spread_of",
+    "swing_of",
+]
 
 NUMBERS_OF_CYCLES = 258
 """Numbers of cycles that are told apart: 0 to 256, and one for more."""
@@ -87,7 +97,22 @@ def read_ends(arrays: Battles, row: int, ends: Ends) -> Endings:
     return Endings(ends.outcome[:n].copy(), survivors, lost, ends.chance[:n].copy(), ends.by_cycle)
 
 
-def distribute_battle(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], row: int) -> Endings | None:
+def swing_of(endings: Endings) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the swing of each end, int64 (E,), and its probability, float64 (E,)."""
+    return endings.cost_lost[:, 1] - endings.cost_lost[:, 0], endings.chance
+
+
+def spread_of(swing: npt.NDArray[np.int64], chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return what `SPREAD` names of a distribution of the swing, float64 (6,); values may stand there twice."""
+    out = np.zeros(len(SPREAD))
+    none = np.zeros(0, dtype=np.int64)
+    describe_spread(Sums(none, none, swing, chance, np.array([len(swing)], dtype=np.int64)), out)
+    return out
+
+
+def distribute_battle(
+    arrays: Battles, scenarios: Sequence[GeneralCombatScenario], row: int, *, cycles: int = NUMBERS_OF_CYCLES
+) -> Endings | None:
     """Return the ends of a battle on land, a landing or a sea battle.
 
     Parameters
@@ -96,6 +121,8 @@ def distribute_battle(arrays: Battles, scenarios: Sequence[GeneralCombatScenario
     scenarios : sequence of GeneralCombatScenario
         The same.
     row : int
+    cycles : int
+        Numbers of cycles to tell apart, 0 for none.
 
     Returns
     -------
@@ -103,7 +130,7 @@ def distribute_battle(arrays: Battles, scenarios: Sequence[GeneralCombatScenario
         None where there are too many states or ends.
     """
     del scenarios
-    ends = find_ends(arrays, row, NUMBERS_OF_CYCLES)
+    ends = find_ends(arrays, row, cycles)
     return read_ends(arrays, row, ends) if ends is not None else None
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ASSAULT_ACCUMULATORS, RowField, encode
 from simcore.rulesets.general_combat.extent import attacker_states, count_states
-from simcore.schema import MAX_STATES
+from simcore.schema import MAX_STATES, SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +24,7 @@ __all__ = ["SEA_CAPACITIES", "solve_assaults", "solve_battles", "solve_raids"]
 
 _Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 """Expected accumulators, states reached and status of some matchups."""
+_COLUMNS = len(ACCUMULATORS) + len(SPREAD)
 _AT_A_TIME = 16
 _LAND_CAPACITY = 1_024
 _GROWTH = 8
@@ -75,7 +76,7 @@ def solve_battles(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *
     status : uint8 (M,)
     """
     m = len(scenarios)
-    found = np.zeros((m, len(ACCUMULATORS))), np.zeros(m, dtype=np.int64), np.full(m, Status.UNSET, dtype=np.uint8)
+    found = np.zeros((m, _COLUMNS)), np.zeros(m, dtype=np.int64), np.full(m, Status.UNSET, dtype=np.uint8)
     at_sea = arrays.rules[:, RowField.SEA] != 0
     for rows, part in (
         *_solve_land(arrays, scenarios, np.flatnonzero(~at_sea), threads),
@@ -100,7 +101,7 @@ def _solve_land(
         def run(some: npt.NDArray[np.int64], found: _Found, room: int = min(capacity, most)) -> None:
             solve(some, arrays, room, found[0], found[2], found[1], new_ends(0))
 
-        part = _in_threads(run, rows, len(ACCUMULATORS), threads)
+        part = _in_threads(run, rows, _COLUMNS, threads)
         yield rows, part
         rows = rows[part[2] == Status.CAPACITY]
         if capacity >= most:
@@ -123,7 +124,7 @@ def _solve_sea(
         def run(some: npt.NDArray[np.int64], found: _Found, room: tuple[int, int] = capacity) -> None:
             solve(some, arrays, np.array(room, dtype=np.int64), found[0], found[2], found[1], new_ends(0))
 
-        part = _in_threads(run, rows, len(ACCUMULATORS), threads)
+        part = _in_threads(run, rows, _COLUMNS, threads)
         yield rows, part
         rows = rows[part[2] == Status.CAPACITY]
 
@@ -131,40 +132,48 @@ def _solve_sea(
 def solve_raids(raids: Raids, scenarios: Sequence[GeneralCombatScenario], *, threads: int) -> _Found:
     """Solve raids; parameters and returns as of `solve_battles`. They are too short to be worth threads."""
     del threads
-    from simcore.rulesets.general_combat.raid_exact import solve_raid  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.distribute import spread_of, swing_of  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.raid_exact import raid_ends, solve_raid  # noqa: PLC0415 - the same
 
     tally = np.array([solve_raid(raids, row) for row in range(len(scenarios))])
+    spread = [spread_of(*swing_of(raid_ends(raids, row))) for row in range(len(scenarios))]
     states = np.array([count_states(scenario) for scenario in scenarios], dtype=np.int64)
-    return tally, states, np.full(len(scenarios), Status.OK, dtype=np.uint8)
+    return np.hstack((tally, spread)), states, np.full(len(scenarios), Status.OK, dtype=np.uint8)
 
 
 def solve_assaults(assaults: Assaults, scenarios: Sequence[GeneralCombatScenario], *, threads: int) -> _Found:
     """Solve assaults with a sea battle; parameters and returns as of `solve_battles`."""
     from simcore.rulesets.general_combat import sea_solver  # noqa: PLC0415 - compiles kernels
-    from simcore.rulesets.general_combat.assault_exact import solve_assault  # noqa: PLC0415 - the same
+    from simcore.rulesets.general_combat.assault_exact import Landing, solve_assault  # noqa: PLC0415 - the same
+    from simcore.rulesets.general_combat.distribute import distribute_battle, spread_of, swing_of  # noqa: PLC0415
     from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - the same
 
     solve: Any = sea_solver.solve_all_at_sea
 
-    def solve_landings(landings: list[GeneralCombatScenario]) -> npt.NDArray[np.float64] | None:
+    def solve_landings(landings: list[GeneralCombatScenario]) -> list[Landing] | None:
         if any(count_states(landing) > MAX_STATES for landing in landings):
             return None
-        tally, _, status = solve_battles(encode(landings), landings, threads=1)
-        return tally if (status == Status.OK).all() else None
+        arrays = encode(landings)
+        tally, _, status = solve_battles(arrays, landings, threads=1)
+        ends = [distribute_battle(arrays, landings, row, cycles=0) for row in range(len(landings))]
+        if not (status == Status.OK).all() or None in ends:
+            return None
+        return [Landing(row, *swing_of(end)) for row, end in zip(tally, ends, strict=True) if end is not None]
 
     def run(some: npt.NDArray[np.int64], found: _Found) -> None:
         for i, row in enumerate(some.tolist()):
             found[2][i] = Status.CAPACITY
             for capacity in SEA_CAPACITIES:
                 ends = new_ends(capacity[1])
-                tally, status = np.zeros((1, len(ACCUMULATORS))), np.full(1, Status.UNSET, dtype=np.uint8)
+                tally, status = np.zeros((1, _COLUMNS)), np.full(1, Status.UNSET, dtype=np.uint8)
                 room = np.array(capacity, dtype=np.int64)
                 solve(np.array([row]), assaults.sea, room, tally, status, found[1][i : i + 1], ends)
                 if status[0] == Status.CAPACITY:
                     continue
                 whole = solve_assault(assaults, row, scenarios[row], tally[0], ends, solve_landings)
                 if whole is not None:
-                    found[0][i], found[2][i] = whole, Status.OK
+                    found[0][i] = np.concatenate((whole.tally, spread_of(whole.swing, whole.chance)))
+                    found[2][i] = Status.OK
                 break
 
-    return _in_threads(run, np.arange(len(scenarios)), len(ASSAULT_ACCUMULATORS), threads)
+    return _in_threads(run, np.arange(len(scenarios)), len(ASSAULT_ACCUMULATORS) + len(SPREAD), threads)

@@ -716,7 +716,8 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached, ends):
     battle.acc[_A_CYCLES] += going * cycle
     battle.acc[_A_CYCLES + 1] += going * cycle * cycle
     if len(ends.by_cycle) > 0:
-        ends.by_cycle[len(ends.by_cycle) - 1] += going
+        # Where so little was left that the rest was not counted one by one, the next cycle stands for all of it.
+        ends.by_cycle[min(cycle + 1, len(ends.by_cycle) - 1)] += going
     if going > 0.0:
         _run_to_the_end(battle, n_own, now, cycle, work)
     _fold(battle, plan, own.units, enemy.units, n_own)

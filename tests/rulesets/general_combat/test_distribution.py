@@ -13,6 +13,7 @@ import simcore
 from simcore.core.jit import is_jit_disabled
 from simcore.distribution import QUANTILES, Distribution
 from simcore.enums import Side
+from simcore.rulesets.general_combat.encoding import UNITS
 from simcore.unittext import format_units
 from tests.rulesets.general_combat.support import EDITIONS, land
 from tests.rulesets.general_combat.test_reference_assault import ashore, assault_of
@@ -80,7 +81,9 @@ def test_distribution_has_the_expected_figures(kind: str, name: str) -> None:
 def test_every_end_equals_the_exact_reference(kind: str, name: str) -> None:
     expected: dict[tuple[str, str, str], float] = defaultdict(float)
     for battle, chance in KINDS[kind][1](name).endings:
-        texts = (format_units({unit: n for unit, n in battle.survivors[side].items() if n}) for side in (0, 1))
+        texts = (
+            format_units({unit: n for unit in UNITS if (n := battle.survivors[side].get(unit))}) for side in (0, 1)
+        )
         expected[battle.outcome, *texts] += float(chance)
     found: dict[tuple[str, str, str], float] = defaultdict(float)
     for end in named(kind, name).joint():
@@ -123,9 +126,10 @@ def test_a_battle_that_does_not_take_place_has_no_cycles() -> None:
 
 @pytest.mark.parametrize("limit", [1, 3])
 def test_cycle_limit_ends_the_distribution_of_cycles(limit: int) -> None:
-    found = distribution(land("2 infantry", "2 infantry", scenario_cycle_limit=limit))
+    scenario = {**land("2 infantry", "2 infantry"), "cycle_limit": limit}
+    found = distribution(scenario)
     assert max(map(int, found.cycles)) == limit
-    assert_matches(found, means(land("2 infantry", "2 infantry", scenario_cycle_limit=limit)))
+    assert_matches(found, means(scenario))
 
 
 @compiled_only
