@@ -467,7 +467,9 @@ def test_processes_forked_after_a_parallel_run_can_go_on() -> None:
     # GNU OpenMP ends a forked process that starts threads, and a pool of workers would wait for it for ever.
     code = (
         "import multiprocessing, simcore\n"
-        "def wins(n): return simcore.odds('3 infantry', '2 infantry', method='simulate', battles=5_000, threads=n).outcomes\n"
+        "def wins(n):\n"
+        "    odds = simcore.odds('3 infantry', '2 infantry', method='simulate', battles=5_000, threads=n)\n"
+        "    return odds.outcomes\n"
         "if __name__ == '__main__':\n"
         "    here = wins(2)\n"
         "    with multiprocessing.get_context('fork').Pool(2) as pool:\n"
