@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import math
 import pickle
+import re
 import subprocess
 import sys
 from typing import Any
@@ -15,9 +17,12 @@ import pytest
 
 import simcore
 from simcore import api
+from simcore.enums import Status
 from simcore.errors import KernelStatusError, ScenarioError, UnknownRulesetError
+from simcore.method import choose
 from simcore.result import Result, sample_sd, wilson_interval
 from simcore.scenario import load_scenario
+from simcore.schema import AUTO_EFFORT, STATE_EFFORT
 
 DUEL: dict[str, Any] = {"attacker": {"units": "1 tank"}, "defender": {"units": "1 infantry"}}
 
@@ -145,7 +150,7 @@ def test_an_unset_status_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_odds_of_a_duel_and_its_json() -> None:
-    result = simcore.odds("1 tank", "1 infantry", battles=50_000, seed=5)
+    result = simcore.odds("1 tank", "1 infantry", method="simulate", battles=50_000, seed=5)
     data = json.loads(json.dumps(result.to_dict()))
     assert data["method"] == "simulated"
     assert data["battles"] == 50_000
@@ -165,10 +170,10 @@ def test_odds_of_a_duel_and_its_json() -> None:
 
 def test_odds_accepts_text_tables_and_whole_sides() -> None:
     ways = [
-        simcore.odds("1 tank", "1 infantry", battles=100),
-        simcore.odds({"tank": 1}, {"infantry": 1}, battles=100),
-        simcore.odds({"units": "1 arm", "keep_land": 1}, {"units": {"inf": 1}}, battles=100),
-        simcore.odds(scenario=DUEL, battles=100),
+        simcore.odds("1 tank", "1 infantry", method="simulate", battles=100),
+        simcore.odds({"tank": 1}, {"infantry": 1}, method="simulate", battles=100),
+        simcore.odds({"units": "1 arm", "keep_land": 1}, {"units": {"inf": 1}}, method="simulate", battles=100),
+        simcore.odds(scenario=DUEL, method="simulate", battles=100),
     ]
     assert len({json.dumps(way.outcomes) for way in ways}) == 1
 
@@ -249,7 +254,7 @@ def test_exact_odds() -> None:
     assert made["attacker"]["mean_survivors"] == {"tank": pytest.approx(0.5)}
     assert made["defender"]["mean_cost_lost"] == pytest.approx(3 * 0.75)
     assert made["defender"]["sd_cost_lost"] == pytest.approx(3 * math.sqrt(0.75 * 0.25))
-    sampled = simcore.odds("1 tank", "1 infantry", battles=100).to_dict()
+    sampled = simcore.odds("1 tank", "1 infantry", method="simulate", battles=100).to_dict()
     assert made.keys() - {"dropped"} == sampled.keys() - {"intervals"}
     assert made == simcore.odds(scenario=DUEL, method="exact").to_dict()
     assert pickle.loads(pickle.dumps(result)) == copy.deepcopy(result) == result  # noqa: S301 - made here
@@ -270,10 +275,82 @@ def test_exact_odds_need_neither_battles_nor_seed() -> None:
     assert one == simcore.odds("2 tank", "2 infantry", method="exact", battles=7, seed=99, pairing="common")
 
 
+def test_auto_solves_what_is_small() -> None:
+    result = simcore.odds("2 tank", "2 infantry")
+    assert (result.method, result.method_reason) == ("exact", "at most 9 states")
+    asked = simcore.odds("2 tank", "2 infantry", method="exact")
+    assert asked.method_reason is None
+    assert {**result.data, "method_reason": None} == asked.data
+    # Battles may be given; nothing is drawn for them.
+    assert simcore.odds("2 tank", "2 infantry", battles=7, seed=99, pairing="common") == result
+
+
+def test_auto_simulates_what_may_be_large() -> None:
+    drawn = simcore.odds("2000 infantry", "2000 infantry", battles=300)
+    assert (drawn.method, drawn.method_reason) == ("simulated", "up to 4,004,001 states, more than 1,000,000")
+    assert drawn.data["battles"] == 300
+    asked = simcore.odds("2000 infantry", "2000 infantry", method="simulate", battles=300)
+    assert {**drawn.data, "method_reason": None} == asked.data
+    assert "; not solved: up to 4,004,001 states" in str(drawn)
+    assert "; not solved: up to 4,004,001 states" in drawn._repr_html_()
+    assert "not solved" not in str(asked)
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        ("AUTO_STATES", "up to 9 states, more than 8"),
+        ("AUTO_EFFORT", r"up to 9 states and \S+ billion steps, more than 8e-09 billion"),
+    ],
+)
+def test_the_budget_of_auto(monkeypatch: pytest.MonkeyPatch, limit: str, reason: str) -> None:
+    monkeypatch.setattr(f"simcore.method.{limit}", 8)
+    result = simcore.odds("2 tank", "2 infantry", battles=10)
+    assert result.method == "simulated"
+    assert re.fullmatch(reason, str(result.method_reason))
+
+
+def test_a_ruleset_without_a_solver_is_simulated() -> None:
+    encoded = simcore.encode([DUEL])
+    scenario = encoded.scenarios[0]
+    none = dataclasses.replace(encoded.ruleset, solve=None)
+    assert choose(none, scenario) == (0, "there is no exact solver for such battles")
+    unknown = dataclasses.replace(encoded.ruleset, count_states=lambda _: 0)
+    assert not choose(unknown, scenario).is_exact
+    # Where a ruleset does not say how long it takes, the number of its states does.
+    silent = dataclasses.replace(encoded.ruleset, effort=lambda _: 0)
+    assert choose(silent, scenario).effort == 4 * STATE_EFFORT
+    many = dataclasses.replace(silent, count_states=lambda _: AUTO_EFFORT // STATE_EFFORT + 1)
+    assert not choose(many, scenario).is_exact
+
+
+def test_auto_simulates_what_turns_out_not_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(encoded: Any, _: Any) -> Any:
+        n = len(encoded.ruleset.accumulators)
+        return np.zeros((1, n)), np.zeros(1, dtype=np.int64), np.array([Status.CAPACITY], np.uint8)
+
+    monkeypatch.setattr(api, "_launch_solver", full)
+    result = simcore.odds("1 tank", "1 infantry", battles=100)
+    assert result.method == "simulated"
+    assert result.method_reason == "the battle has more states than the exact solver has room for"
+    with pytest.raises(ScenarioError, match="more states than"):
+        simcore.odds("1 tank", "1 infantry", method="exact")
+
+
+@pytest.mark.parametrize("method", ["auto", "simulate", "exact"])
+@pytest.mark.parametrize(
+    ("field", "value"), [("battles", 0), ("battles", 1.5), ("seed", -1), ("pairing", "dice"), ("threads", 0)]
+)
+def test_arguments_are_checked_whether_they_are_needed_or_not(method: str, field: str, value: Any) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        simcore.odds("1 tank", "1 infantry", method=method, **{field: value})
+    assert caught.value.field == field
+
+
 def test_exact_odds_are_shown_without_intervals() -> None:
     result = simcore.odds("1 tank", "1 infantry", method="exact")
     text = str(result)
-    assert text.splitlines()[:2] == ["1 tank v 1 infantry", "(general_combat, spring1942, exact)"]
+    assert text.splitlines()[:2] == ["1 tank v 1 infantry", "(general_combat, spring1942, exact: no battle drawn)"]
     assert "50.000000%" in text
     assert "95 %" not in text
     assert "stand off" not in text
@@ -301,7 +378,7 @@ def test_exact_odds_are_shown_without_intervals() -> None:
 )
 def test_exact_odds_are_what_many_battles_come_to(attacker: Any, defender: Any, options: dict[str, Any]) -> None:
     exact = simcore.odds(attacker, defender, method="exact", **options)
-    sampled = simcore.odds(attacker, defender, battles=100_000, **options)
+    sampled = simcore.odds(attacker, defender, method="simulate", battles=100_000, **options)
     assert sum(exact.outcomes.values()) == pytest.approx(1, abs=1e-12)
     for name, p in exact.outcomes.items():
         assert sampled.outcomes[name] == pytest.approx(p, abs=4.5 * math.sqrt(p * (1 - p) / 100_000) + 1e-4)
@@ -341,7 +418,7 @@ def test_wilson_interval_is_right_at_the_ends() -> None:
 def test_sample_sd() -> None:
     assert sample_sd(3, 6, 14) == 1.0
     assert sample_sd(1, 5, 25) is None
-    assert simcore.odds("1 tank", "1 infantry", battles=1).swing["sd"] == 0.0
+    assert simcore.odds("1 tank", "1 infantry", method="simulate", battles=1).swing["sd"] == 0.0
 
 
 @pytest.mark.parametrize(("script", "message"), [([], "at least one"), ([-1], "script"), ([1.5], "whole number")])
@@ -372,7 +449,7 @@ def test_a_replay_longer_than_its_first_buffer_is_whole() -> None:
 
 
 def test_a_result_does_not_change_with_what_is_made_of_it() -> None:
-    result = simcore.odds("1 tank", "1 infantry", battles=10)
+    result = simcore.odds("1 tank", "1 infantry", method="simulate", battles=10)
     before = json.dumps(result.data)
     made = result.to_dict()
     made["intervals"]["attacker_wins"][0] = 7.0
@@ -390,7 +467,9 @@ def test_processes_forked_after_a_parallel_run_can_go_on() -> None:
     # GNU OpenMP ends a forked process that starts threads, and a pool of workers would wait for it for ever.
     code = (
         "import multiprocessing, simcore\n"
-        "def wins(n): return simcore.odds('3 infantry', '2 infantry', battles=5_000, threads=n).outcomes\n"
+        "def wins(n):\n"
+        "    odds = simcore.odds('3 infantry', '2 infantry', method='simulate', battles=5_000, threads=n)\n"
+        "    return odds.outcomes\n"
         "if __name__ == '__main__':\n"
         "    here = wins(2)\n"
         "    with multiprocessing.get_context('fork').Pool(2) as pool:\n"
@@ -409,10 +488,10 @@ def test_editions_that_no_file_could_hold(editions: dict[str, Any]) -> None:
 
 def test_installations_are_not_listed_among_the_survivors() -> None:
     fort = "2 infantry, 2 aa_gun, 1 industrial_complex"
-    captured = simcore.odds("3 infantry", fort, battles=500).to_dict()
+    captured = simcore.odds("3 infantry", fort, method="simulate", battles=500).to_dict()
     assert list(captured["defender"]["mean_survivors"]) == ["infantry"]
     assert captured["captured"]["mean_guns"] == 2 * captured["captured"]["share"]
-    units = simcore.odds("3 infantry", fort, edition="1942_2nd", battles=500).to_dict()
+    units = simcore.odds("3 infantry", fort, edition="1942_2nd", method="simulate", battles=500).to_dict()
     assert list(units["defender"]["mean_survivors"]) == ["infantry", "aa_gun"]
 
 
@@ -425,7 +504,7 @@ def test_the_parts_of_an_assault_are_spread_alike_exact_and_drawn() -> None:
         "sea": {"attacker": fleet, "defender": {"units": "1 destroyer"}},
     }
     exact = simcore.odds(scenario=scenario, method="exact").to_dict()
-    drawn = simcore.odds(scenario=scenario, battles=100_000).to_dict()
+    drawn = simcore.odds(scenario=scenario, method="simulate", battles=100_000).to_dict()
     assert 0.2 < exact["land"]["share"] < 0.9
     for part, figure in (("sea", "cycles"), ("land", "cycles"), ("sea", "attacker"), ("sea", "defender")):
         for name, value in exact[part][figure].items():

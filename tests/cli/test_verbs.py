@@ -24,6 +24,7 @@ units = "10 infantry"
 SWEEP = """
 [sweep]
 name = "small"
+method = "simulate"
 battles = 400
 seed = 5
 [attacker]
@@ -51,16 +52,18 @@ def sweep(tmp_path: Path) -> Path:
 
 class TestOdds:
     def test_table(self, cli: Cli) -> None:
-        answer = cli("odds", "10 infantry, 5 tank", "10 infantry", "--battles", 2000)
+        answer = cli("odds", "10 infantry, 5 tank", "10 infantry", "--method", "simulate", "--battles", 2000)
         assert answer.code == 0
         assert "attacker wins" in answer.out
-        assert answer.out == f"{simcore.odds('10 infantry, 5 tank', '10 infantry', battles=2000)}\n"
+        drawn = simcore.odds("10 infantry, 5 tank", "10 infantry", method="simulate", battles=2000)
+        assert answer.out == f"{drawn}\n"
 
     def test_json_has_what_is_promised(self, cli: Cli) -> None:
-        found = cli("odds", "10 infantry, 5 tank", "10 infantry", "--battles", 2000, "--seed", 3, "--json").json
+        words = ("--method", "simulate", "--battles", 2000, "--seed", 3)
+        found = cli("odds", "10 infantry, 5 tank", "10 infantry", *words, "--json").json
         assert found["ruleset"] == "general_combat"
         assert found["edition"] == "spring1942"
-        assert found["method"] == "simulated"
+        assert (found["method"], found["method_reason"]) == ("simulated", None)
         assert found["battles"] == 2000
         assert found["seed"] == 3
         assert found["pairing"] == "matchup"
@@ -83,13 +86,33 @@ class TestOdds:
         assert abs(found["dropped"]) < 1e-13
         assert found == simcore.odds("10 infantry, 5 tank", "10 infantry", method="exact").to_dict()
         assert found == cli("odds", scenario, "--method", "exact", "--json").json
-        sampled = cli("odds", scenario, "--battles", 20_000, "--json").json
+        sampled = cli("odds", scenario, "--method", "simulate", "--battles", 20_000, "--json").json
         for name, (low, high) in sampled["intervals"].items():
             assert low - 0.01 <= found["outcomes"][name] <= high + 0.01
         answer = cli(*words)
         assert answer.code == 0
-        assert "exact)" in answer.out
+        assert "exact: no battle drawn)" in answer.out
         assert "95 %" not in answer.out
+
+    def test_small_battles_are_solved_by_default(self, cli: Cli) -> None:
+        words = ("odds", "10 infantry, 5 tank", "10 infantry")
+        answer = cli(*words)
+        assert answer.out == f"{simcore.odds('10 infantry, 5 tank', '10 infantry')}\n"
+        # Battles may be asked for all the same; the answer says that none was drawn.
+        assert cli(*words, "--battles", 2000, "--seed", 3).out == answer.out
+        assert "exact: no battle drawn" in answer.out
+        found = cli(*words, "--battles", 2000, "--json").json
+        assert (found["method"], found["battles"]) == ("exact", None)
+        assert found["method_reason"] == "at most 176 states"
+
+    def test_large_battles_are_simulated_by_default(self, cli: Cli) -> None:
+        words = ("odds", "2000 infantry", "2000 infantry", "--battles", 500)
+        answer = cli(*words)
+        assert "500 battles, seed 1, matchup; not solved: up to 4,004,001 states, more than 1,000,000)" in answer.out
+        found = cli(*words, "--json").json
+        assert (found["method"], found["battles"]) == ("simulated", 500)
+        assert found["method_reason"] == "up to 4,004,001 states, more than 1,000,000"
+        assert "intervals" in found
 
     def test_exact_battles_that_are_too_large(self, cli: Cli) -> None:
         answer = cli("odds", "2000 infantry, 2000 tank", "2000 infantry, 2000 tank", "--method", "exact")
@@ -238,6 +261,20 @@ class TestSweep:
         assert status["failed"] == 4
         assert status["ok"] == 12
         assert (out / "report.html").is_file()
+
+    def test_small_matchups_are_solved_by_default(self, cli: Cli, tmp_path: Path) -> None:
+        path, out = tmp_path / "mixed.toml", tmp_path / "out"
+        text = SWEEP.replace('method = "simulate"\n', "").replace('"4 infantry",', '"4 infantry", "2000 infantry",')
+        path.write_text(text.replace('"3 infantry"', '"3 infantry", "1500 infantry"'))
+        found = cli("sweep", path, "--out", out, "--json").json
+        assert (found["method"], found["exact"], found["simulated"], found["battles"]) == ("mixed", 16, 2, 400)
+        answer = cli("sweep", path, "--out", out)
+        assert answer.code == 0, answer.err
+        assert "16 exact, 2 simulated, the latter with 400 battles each" in " ".join(answer.out.split())
+        assert "each simulated one at 95 % confidence" in " ".join(answer.out.split())
+        few = ("--set", 'attacker.mixes=["4 infantry"]', "--out", tmp_path / "solved")
+        solved = cli("sweep", path, *few, "--json").json
+        assert (solved["method"], solved["battles"]) == ("exact", None)
 
 
 class TestFinished:

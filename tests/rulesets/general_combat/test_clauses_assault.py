@@ -211,7 +211,7 @@ def test_both_battles_add_up() -> None:
         "2 infantry, 1 fighter",
         ["1 infantry"],
     )
-    result = simcore.odds(**odds_of(data), battles=500).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=500).to_dict()
     assert result["attacker"]["cost"] == 3 + 5 + 10 + 12 + 7 + 10
     assert result["defender"]["cost"] == 12 + 10 + 6 + 10
     assert result["attacker"]["units"] == "1 infantry, 1 tank, 2 fighter, 1 transport, 1 cruiser"
@@ -313,7 +313,7 @@ def test_cargo_stays_aboard_where_the_sea_battle_was_not_won(ending: str) -> Non
     assert any(line.startswith("No landing: 1 tank stay") and line.endswith("aboard (5.2)") for line in replay.lines)
     data["sea"]["attacker"] |= {"retreat": {"after_cycles": 1}}
     data["edition_changes"] = {"submarine.defence": 0, "cruiser.attack": 0}
-    result = simcore.odds(**odds_of(data), battles=100).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=100).to_dict()
     assert (result["land"]["landing"], result["land"]["mean_landed"]) == (0, 0)
 
 
@@ -440,7 +440,7 @@ def test_the_story_of_a_landing_names_its_clauses() -> None:
 @rule("GC-5.4")
 def test_bombarding_ships_are_no_part_of_the_land_battle() -> None:
     data = ashore("2 infantry", "2 infantry", landed="all", bombard="2 battleship")
-    result = simcore.odds(**odds_of(data), battles=300).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=300).to_dict()
     assert (result["attacker"]["units"], result["attacker"]["cost"]) == ("2 infantry", 6)
     assert set(result["attacker"]["mean_survivors"]) == {"infantry"}
     assert 0 < result["mean_bombard_hits"] < 2
@@ -546,7 +546,7 @@ def test_the_landed_fight_on_alone() -> None:
     assert (
         "Left of the attacker: 1 infantry, 1 tank, 1 fighter (1 infantry, 1 tank, 1 fighter withdrawn)" in replay.lines
     )
-    result = simcore.odds(**odds_of(data), battles=500).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=500).to_dict()
     assert 0 < result["mean_retreated"] <= 3
 
 
@@ -717,7 +717,7 @@ def test_what_a_capture_brings(terrain: str, territory: dict[str, Any], holder: 
     assert lost.captured == {"territory": False, "value": 0, "guns": 0, "complexes": 0}
     assert (lost.conclusion["holder"], lost.conclusion["treasury"]) == ("defender", 0)
     assert not any(clause in lost.to_text() for clause in ("4.7.3", "4.7.4", "4.7.5", "4.7.6"))
-    result = simcore.odds(**odds_of(data), battles=2_000).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=2_000).to_dict()
     share = result["outcomes"]["attacker_wins"]
     assert result["captured"] == {
         "share": share,
@@ -745,7 +745,7 @@ def test_an_assault_takes_a_capital() -> None:
         "defender",
         0,
     )
-    result = simcore.odds(**odds_of(data), battles=500).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=500).to_dict()
     assert result["captured"]["mean_treasury"] == pytest.approx(30 * result["captured"]["share"])
 
 
@@ -755,7 +755,7 @@ def test_damaged_ships_are_told_and_counted() -> None:
     replay = told(data, 1, 1)
     assert replay.conclusion["attacker"]["damaged"] == {"battleship": 2}
     assert "Undamaged again now that the battle is over: attacker's 2 battleships (4.7.7)" in replay.lines
-    result = simcore.odds(**odds_of(data), battles=300).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=300).to_dict()
     assert 1 <= result["attacker"]["mean_damaged"]["battleship"] <= 2
     assert "mean_damaged" not in result["defender"]
     assert result["attacker"]["mean_cost_lost"] < 3
@@ -786,7 +786,7 @@ def test_aircraft_that_lost_their_carrier(side: str, carriers: str, aircraft: st
     ) - (not carriers)
     where = "noncombat movement (4.7.8)" if side == "attacker" else "else they are lost (4.7.8)"
     assert (where in replay.to_text()) == bool(homeless)
-    result = simcore.odds(**odds_of(fought_out), battles=400).to_dict()
+    result = simcore.odds(**odds_of(fought_out), method="simulate", battles=400).to_dict()
     assert bool(result[side].get("mean_without_landing_place")) == bool(carriers)
 
 

@@ -112,7 +112,7 @@ def test_who_fires_at_bombers(edition: str, fires: str | None, guns: str) -> Non
 @pytest.mark.parametrize("room", [0, 30])
 def test_the_complex_fires_whatever_stands_beside_it(guns: str, room: int) -> None:
     data = raid_of("2 bomber", guns, "1942_2nd", raid={"cap": 30, "damaged": 30 - room})
-    result = simcore.odds(**odds_of(data), battles=BATTLES).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=BATTLES).to_dict()
     lost = round(BATTLES * (2 - result["attacker"]["mean_survivors"]["bomber"]))
     assert_share(lost, 2 * BATTLES, 1 / 6)
     assert result["damage"]["mean"] == pytest.approx(35 / 6 if room else 0, abs=0.12)
@@ -250,7 +250,7 @@ def test_nothing_on_the_ground_is_lost(edition: str, fate: str) -> None:
     data = raid_of("3 bomber", "2 aa_gun, 1 industrial_complex", edition, raid=NO_CAP, switches={"aa_fate": fate})
     run = flown([data])
     assert distinct(run.cost_lost[0, :, 1]) == {0}
-    result = simcore.odds(**odds_of(data), battles=100).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=100).to_dict()
     assert (result["defender"]["cost"], result["defender"]["mean_survivors"]) == (0, {})
     assert "captured" not in result
 
@@ -259,7 +259,7 @@ def test_nothing_on_the_ground_is_lost(edition: str, fate: str) -> None:
 @pytest.mark.parametrize("value", [0, 3])
 def test_outcomes_of_a_raid(value: int) -> None:
     data = raid_of("1 bomber", "1 aa_gun", territory={"value": value})
-    result = simcore.odds(**odds_of(data), battles=BATTLES)
+    result = simcore.odds(**odds_of(data), method="simulate", battles=BATTLES)
     assert set(result.outcomes) == {"damage", "no_damage"}
     assert_share(round(BATTLES * result.outcomes["damage"]), BATTLES, 5 / 6 if value else 0)
     told_damage = result.to_dict()["damage"]
@@ -330,7 +330,7 @@ def test_mean_damage_of_one_bomber(value: int | None, mean: float) -> None:
     data = raid_of("1 bomber", "1 aa_gun", raid=NO_CAP)
     if value is not None:
         data |= {"raid": {}, "territory": {"value": value}}
-    result = simcore.odds(**odds_of(data), battles=BATTLES).to_dict()
+    result = simcore.odds(**odds_of(data), method="simulate", battles=BATTLES).to_dict()
     assert abs(result["damage"]["mean"] - mean) <= 4.5 * result["damage"]["sd"] / BATTLES**0.5
 
 

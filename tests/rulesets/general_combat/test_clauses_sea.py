@@ -283,7 +283,7 @@ def test_cargo_is_cost_and_lost_with_its_transport() -> None:
     battles = fought(scenario, 5)
     assert distinct(battles.cost_lost[:, 1]) == {3 * 7 + 6 + 8}
     sides = {side: scenario[side] for side in ref.SIDES}
-    result = simcore.odds(sides["attacker"], sides["defender"], terrain="sea", battles=10).to_dict()
+    result = simcore.odds(sides["attacker"], sides["defender"], terrain="sea", method="simulate", battles=10).to_dict()
     assert result["defender"]["cost"] == 35
 
 
