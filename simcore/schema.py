@@ -147,6 +147,9 @@ class Ruleset:
         ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
     distribute : callable or None
         ``distribute(arrays, scenarios, row) -> Endings``, or None where a battle has too many states or ends.
+    pair : callable or None
+        ``pair(first, second) -> scenario``: the attacker of one against the defender of another, where the two differ
+        in nothing but their sides; None where that has to be checked anew.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
@@ -180,6 +183,7 @@ class Ruleset:
     may_be_far_smaller: Callable[[Any], bool] = lambda _scenario: False
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
     distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
+    pair: Callable[[Any, Any], Any] = lambda _first, _second: None
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     kind: str = ""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["BudgetRange", "Mix", "Mixes", "count_mixes", "list_mixes"]
 
 _MOST_STATES: Final = 2_000_000
+_MOST_KEPT: Final = 20_000
+"""Mixes that are kept once they are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Mixes(Sequence[Mix]):
         self._units: tuple[str, ...] = ()
         self._costs: tuple[int, ...] = ()
         self._counts = np.zeros((0, 0), dtype=np.int16)
+        self._made: dict[int, Mix] = {}
         if budget is not None:
             self._units, self._costs, self._counts = budget.units, budget.costs, budget.table()
 
@@ -80,10 +83,16 @@ class Mixes(Sequence[Mix]):
             return [self[i] for i in range(*position.indices(len(self)))]
         if position < len(self._listed):
             return self._listed[position]
-        row = self._counts[position - len(self._listed)].tolist()
-        counts = {unit: count for unit, count in zip(self._units, row, strict=True) if count}
-        text = format_units(counts)
-        return Mix(text, text, counts, 1.0, sum(map(operator.mul, row, self._costs)))
+        mix = self._made.get(position)
+        if mix is None:
+            row = self._counts[position - len(self._listed)].tolist()
+            counts = {unit: count for unit, count in zip(self._units, row, strict=True) if count}
+            text = format_units(counts)
+            mix = Mix(text, text, counts, 1.0, sum(map(operator.mul, row, self._costs)))
+            if len(self._made) >= _MOST_KEPT:
+                self._made.clear()
+            self._made[position] = mix
+        return mix
 
 
 def count_mixes(prices: Sequence[int], low: int, high: int, most: int) -> int | None:

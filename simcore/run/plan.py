@@ -276,9 +276,19 @@ def content_name(
         "segments": segments.tolist(),
     }
     found = hashlib.sha256(_canonical_json(head))
+    # Whole editions are part of every scenario, the same object of most: written out once.
+    written: dict[int, tuple[object, bytes]] = {}
     for matchup in sorted({*scenarios, *errors}):
         content = scenarios[matchup].canonical() if matchup in scenarios else {"failed": errors[matchup]}
-        found.update(b"\n" + _canonical_json(content))
+        found.update(b"\n")
+        for key in sorted(content):
+            value = content[key]
+            before = written.get(id(value))
+            if before is None:
+                before = (value, _canonical_json(value))
+                if isinstance(value, dict):
+                    written[id(value)] = before
+            found.update(b"\0%b\0%b" % (key.encode(), before[1]))
     return found.hexdigest()
 
 

@@ -10,7 +10,7 @@ import platform
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import numba
 import numpy as np
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from simcore.run.plan import GridPoint
     from simcore.schema import ScenarioModel
 
 __all__ = ["SweepInterrupted", "SweepResult", "results_folder", "resume", "sweep"]
@@ -46,6 +47,8 @@ _COMPLETE: Final = "complete"
 _DIFFERENCES_SHOWN: Final = 3
 _LONGEST_S: Final = 1e10
 _MOST_EFFORT: Final = 2**62
+_MOST_SIDES: Final = 20_000
+"""Scenarios that are kept for their sides."""
 _METHODS_SHOWN: Final = {"auto": "auto", "simulate": RESOLVED[False], "exact": RESOLVED[True]}
 """Entry `method` of the manifest, by what the sweep asks for."""
 _MISSING: Final = object()
@@ -310,6 +313,9 @@ class _Matchups:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self._point: GridPoint | None = None
+        self._attackers: dict[int, ScenarioModel] = {}
+        self._defenders: dict[int, ScenarioModel] = {}
         self._efforts = np.full(len(plan) if plan.method != "simulate" else 0, -1, dtype=np.int64)
         self._scenarios: dict[int, ScenarioModel] = {}
         self._errors: dict[int, str] = {}
@@ -335,9 +341,30 @@ class _Matchups:
         if matchup in self._scenarios or matchup in self._errors:
             return
         try:
-            self._scenarios[matchup] = load_scenario(self.plan.scenario(matchup))
+            self._scenarios[matchup] = self._pair(matchup) or load_scenario(self.plan.scenario(matchup))
         except ScenarioError as problem:
             self._errors[matchup] = str(problem)
+            return
+        _, i, j = self.plan.locate(matchup)
+        for sides, place in ((self._attackers, i), (self._defenders, j)):
+            if len(sides) >= _MOST_SIDES:
+                sides.clear()
+            sides.setdefault(place, self._scenarios[matchup])
+
+    def _pair(self, matchup: int) -> ScenarioModel | None:
+        """Return the scenario of two sides that were both read before, so that neither is read again."""
+        point, i, j = self.plan.locate(matchup)
+        if point is not self._point:
+            self._point = point
+            self._attackers.clear()
+            self._defenders.clear()
+        first, second = self._attackers.get(i), self._defenders.get(j)
+        if first is None or second is None:
+            return None
+        try:
+            return cast("ScenarioModel | None", self.plan.ruleset.pair(first, second))
+        except ScenarioError:  # what is read as a whole says where it is wrong
+            return None
 
     def take(self, first: int, last: int) -> tuple[dict[int, ScenarioModel], dict[int, str]]:
         """Return scenarios and errors of a run of matchups; only the last may be asked for again soon."""

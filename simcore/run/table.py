@@ -112,6 +112,13 @@ class _Writer:
         if len(self._columns[0]) == _ROW_GROUP:
             self._flush()
 
+    def extend(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows that belong together: a row group is not cut within them."""
+        for column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
+            column.extend(values)
+        if len(self._columns[0]) >= _ROW_GROUP:
+            self._flush()
+
     def _flush(self) -> None:
         arrays = [pa.array(column, kind.type) for column, kind in zip(self._columns, self._schema, strict=True)]
         self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
@@ -525,16 +532,19 @@ class Tables:
         layout = self._layout
         is_exact = total.is_exact
         n = 1 if is_exact else figures[layout.battles]
-        counts = [(name, figures[k]) for name, k in layout.outcomes]
+        counts = [(place, name, figures[k]) for place, (name, k) in enumerate(layout.outcomes) if figures[k]]
+        rows: list[tuple[Any, ...]] = []
         for number, (side, mix) in enumerate(zip(_SIDES, mixes, strict=True)):
             for unit, start in self._starts(total.matchup, point, number, mix):
                 left = [figures[k] for k in layout.survivors[side, unit]]
                 shown = 0 if is_exact else n
-                self._survivors.add([total.matchup, side, unit, ALL_OUTCOMES, shown, start, sum(left) / n])
-                for (outcome, times), units in zip(counts, left, strict=True):
-                    if times:
-                        shown = 0 if is_exact else times
-                        self._survivors.add([total.matchup, side, unit, outcome, shown, start, units / times])
+                rows.append((total.matchup, side, unit, ALL_OUTCOMES, shown, start, sum(left) / n))
+                rows += [
+                    (total.matchup, side, unit, outcome, 0 if is_exact else times, start, left[place] / times)
+                    for place, outcome, times in counts
+                ]
+        if rows:
+            self._survivors.extend(rows)
 
     def _sums_of(self, point: GridPoint) -> _PointSums:
         """Return the sums of `point`, after writing the mixes of all grid points before it."""

@@ -175,6 +175,7 @@ _BATTLES = Ruleset(
     may_be_far_smaller=may_be_far_smaller,
     solve=solve_battles,
     distribute=_distribute,
+    pair=GeneralCombatScenario.facing,
     kind_of=_kind_of,
     plain=_plain,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -120,6 +120,11 @@ class Edition(FrozenModel):
     switches: Switches = Switches()
     units: dict[str, UnitStats]
     facilities: dict[str, int] = Field(default_factory=dict, description="Prices of facilities that never fight")
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """Everything that can change a result, as JSON-able data: always the same object, not to be changed."""
+        return self.model_dump(exclude={"name", "title"})
 
     @field_validator("units")
     @classmethod

@@ -136,10 +136,31 @@ class GeneralCombatScenario(FrozenModel):
             self._check_raid()
         elif self.raid != RaidTarget():
             raise ScenarioError('needs terrain = "raid" (6)', field="raid")
+        self._check_not_empty()
+        return self
+
+    def _check_not_empty(self) -> None:
         if not self.own_counts(Side.ATTACKER) and not self.own_counts(Side.DEFENDER):
             hint = '; a battle of ships alone has terrain = "sea"' if self.sea is not None else ""
             raise ScenarioError(f"both sides are empty; at least one unit is needed{hint}", field="attacker.units")
-        return self
+
+    def facing(self, other: GeneralCombatScenario) -> GeneralCombatScenario | None:
+        """Return this battle against the defender of another one that differs in nothing but its sides.
+
+        Parameters
+        ----------
+        other : GeneralCombatScenario
+
+        Returns
+        -------
+        GeneralCombatScenario or None
+            None where sides are not checked one by one: in raids, and in assaults with a sea battle.
+        """
+        if self.kind:
+            return None
+        battle = self.model_copy(update={"defender": other.defender})
+        battle._check_not_empty()
+        return battle
 
     def _check_technologies(self, side: Side, field: str) -> None:
         technologies = self._side(side).technologies
@@ -418,7 +439,7 @@ class GeneralCombatScenario(FrozenModel):
         if self.sea is not None:
             at_sea = self.sea_battle.canonical()
             data["sea"] = {side.name.lower(): at_sea[side.name.lower()] for side in Side}
-        data["rules"] = self.rules.model_dump(exclude={"name", "title"})
+        data["rules"] = self.rules.canonical
         return data
 
     def cost(self, side: int) -> int:
@@ -501,15 +522,15 @@ class GeneralCombatScenario(FrozenModel):
     def _loss_order(self, side: Side) -> list[str]:
         """Return every possible entry in a side's order of loss (GC-4.8.5, GC-4.8.6)."""
         policy = self._side(side).loss_order
-        if policy == "default" and not self.rules.switches.tt_last:
-            return list(_DEFAULT_ORDER[side])
         order = list(_DEFAULT_ORDER[side])
+        if policy == "default":  # transports come last there
+            return order
         damage = [entry for entry in order if entry.endswith(DAMAGE)]
         units = [entry for entry in order if not entry.endswith(DAMAGE)]
         if isinstance(policy, list):
             # Damage costs nothing, so it comes first unless the list says otherwise.
             order = [*(d for d in damage if d not in policy), *policy, *(u for u in units if u not in policy)]
-        elif policy != "default":
+        else:
             known = [unit for unit in units if unit in self.rules.units]
             cost = {unit: self.rules.units[unit].cost for unit in known}
             value = {unit: self.value(side, unit) for unit in known}
