@@ -33,13 +33,16 @@ __all__ = [
     "AssaultAccumulator",
     "Assaults",
     "Battles",
+    "Decision",
     "DrawStep",
+    "Goal",
     "HitClass",
     "LossForm",
     "OddsList",
     "Outcome",
     "RowField",
     "SubmergePolicy",
+    "WIN_BELOW_UNITS",
     "UnitType",
     "assault_swing_bound",
     "encode",
@@ -129,6 +132,25 @@ class SubmergePolicy(IntEnum):
     OUTNUMBERED = 3
 
 
+class Goal(IntEnum):
+    """What optimal play is after; the lower-case names are the public ones."""
+
+    WIN = 0
+    """The side's probability to win."""
+    CAPTURE = 1
+    """The probability that the attacker takes the territory: as high or as low as can be."""
+    SWING = 2
+    """Defender's cost lost minus attacker's: as high or as low as can be."""
+
+
+class Decision(IntEnum):
+    """What optimal play decides, as bits; the lower-case names are the public ones."""
+
+    CASUALTIES = 1
+    RETREAT = 2
+    SUBMERGE = 4
+
+
 class DrawStep(IntEnum):
     """Step part of a random address."""
 
@@ -213,8 +235,17 @@ class RowField(IntEnum):
     DAMAGED_GIVE_ROOM = 43
     """1 where fighters can land on damaged carriers (GC-4.7.8)."""
     KEEP_LAND = 44
-    COLUMNS = 45
+    RETREAT_WIN_BELOW = 45
+    """The attacker leaves where his chance to win is smaller, in units of 1e-12; 0 is off."""
+    RETREAT_SWING_NEGATIVE = 46
+    OPTIMAL_SIDE = 47
+    """Side that plays as well as it can, -1 for none; by `Goal`, in what `Decision` names."""
+    OPTIMAL_GOAL = 48
+    OPTIMAL_DECISIONS = 49
+    COLUMNS = 50
 
+
+WIN_BELOW_UNITS = 10**12
 
 MAX_LOSS_GROUPS = 32
 """Rows of a side. On land: unit types, land types twice because of `keep_land`. In an assault land types up to four
@@ -426,6 +457,16 @@ def _fill_side(
             battles.odds_supported[row, side, t] = odds.index(*fire.supported, count * fire.dice)
 
 
+def _optimal(scenario: GeneralCombatScenario) -> tuple[int, int, int]:
+    """Return which side plays optimally, for which goal and in which decisions."""
+    for side in Side:
+        optimal = scenario.optimal(side)
+        if optimal is not None:
+            decisions = sum(Decision[name.upper()] for name in scenario.decisions(side))
+            return side, Goal[optimal.goal.upper()], decisions
+    return -1, 0, 0
+
+
 def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, odds: OddsList) -> None:
     """Fill the row of switches and parameters that all kinds of battles share, then those of each kind."""
     edition = scenario.rules
@@ -454,6 +495,9 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
     rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
     rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
+    rules[RowField.RETREAT_WIN_BELOW] = round(retreat.when_win_chance_below * WIN_BELOW_UNITS)
+    rules[RowField.RETREAT_SWING_NEGATIVE] = retreat.when_swing_negative
+    rules[RowField.OPTIMAL_SIDE], rules[RowField.OPTIMAL_GOAL], rules[RowField.OPTIMAL_DECISIONS] = _optimal(scenario)
     rules[RowField.TERRITORY_VALUE] = scenario.territory.value or 0
     rules[RowField.TREASURY] = scenario.territory.spoils
     rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
