@@ -308,7 +308,7 @@ def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uin
 
 
 def check_size(encoded: Encoded, battles: int) -> dict[int, ScenarioError]:
-    """Return the rows whose integer sums of squares could overflow with this many battles.
+    """Return the rows that cannot be simulated: among them those whose sums of squares could overflow.
 
     Parameters
     ----------
@@ -322,7 +322,8 @@ def check_size(encoded: Encoded, battles: int) -> dict[int, ScenarioError]:
     dict of int to ScenarioError
     """
     bound = encoded.ruleset.swing_bound(encoded.arrays).tolist()
-    return {
+    reasons = [encoded.ruleset.cannot_simulate(scenario) for scenario in encoded.scenarios]
+    return {row: ScenarioError(reason, field="method") for row, reason in enumerate(reasons) if reason} | {
         row: ScenarioError(
             f"{battles:,} battles with a swing of up to {swing:,} exceed the exact sums "
             f"(battles x swing^2 must stay below 2^63); at most {_INT64_MAX // swing**2:,} battles",
@@ -522,7 +523,8 @@ def simulate(
     battles = _whole(battles, "battles", 1, MAX_BATTLES)
     first = _whole(first, "first", 0, 2**62)
     for row, problem in check_size(encoded, battles).items():
-        raise problem.at(field=f"scenarios[{row}].battles" if len(encoded) > 1 else "battles")
+        field = problem.field or "battles"
+        raise problem.at(field=f"scenarios[{row}].{field}" if len(encoded) > 1 else field)
     if not keep_battles:
         segments = np.array([[row, first, battles] for row in range(len(encoded))], dtype=np.int64)
         return Simulation(
@@ -585,6 +587,11 @@ def solve(encoded: Encoded, *, threads: int | None = None) -> Solution:
     return Solution(encoded.ruleset, tally, states, dropped)
 
 
+def _way_out(ruleset: Ruleset, scenario: ScenarioModel) -> str:
+    """Return what to do with a battle that is too large to be solved."""
+    return "take fewer units" if ruleset.cannot_simulate(scenario) else 'use "simulate"'
+
+
 def solve_checked(
     encoded: Encoded, *, threads: int | None = None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], dict[int, ScenarioError]]:
@@ -623,7 +630,8 @@ def solve_checked(
             )
         elif states > MAX_STATES:
             problems[row] = ScenarioError(
-                f'the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; use "simulate"'
+                f"the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; "
+                + _way_out(ruleset, scenario)
             )
     rows = [row for row in range(len(encoded)) if row not in problems]
     if rows:
@@ -640,7 +648,8 @@ def solve_checked(
                 )
             else:
                 problems[row] = ScenarioError(
-                    'the battle has more states than the exact solver has room for; use "simulate"'
+                    "the battle has more states than the exact solver has room for; "
+                    + _way_out(ruleset, encoded.scenarios[row])
                 )
     return tally, reached, problems
 
@@ -762,7 +771,7 @@ def odds(
                 data[name] = dict(side) if isinstance(side, Mapping) and "units" in side else {"units": side}
         model = load_scenario(data)
     encoded = encode([model])
-    if method == "exact":
+    if method == "exact" or (method == "auto" and encoded.ruleset.cannot_simulate(model)):
         solution = solve(encoded, threads=threads)
         return Result.from_solution(encoded.ruleset, model, solution.tally[0], float(solution.dropped[0]))
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)

@@ -248,7 +248,8 @@ class Result:
         """
         means = {name: float(value) for name, value in zip(ruleset.accumulators, tally, strict=True)}
         head = {"method": "exact", "battles": None, "seed": None, "pairing": None, "dropped": dropped}
-        return cls(_results(ruleset, scenario, means, 1, head, {}))
+        data = _results(ruleset, scenario, means, 1, head, {})
+        return cls(data | ruleset.explain(scenario, means))
 
     @property
     def outcomes(self) -> dict[str, float]:

@@ -99,6 +99,10 @@ class Ruleset:
         reach, -1 where it finds out on the way.
     solve : callable or None
         ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
+    cannot_simulate : callable
+        ``cannot_simulate(scenario) -> str``: why only the exact solver resolves it, "" for most.
+    explain : callable
+        ``explain(scenario, means) -> dict``: what else an exact result tells, from its expected accumulators by name.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
@@ -129,6 +133,8 @@ class Ruleset:
     default_sweep: Mapping[str, Any]
     count_states: Callable[[Any], int] = lambda _scenario: 0
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
+    cannot_simulate: Callable[[Any], str] = lambda _scenario: ""
+    explain: Callable[[Any, Mapping[str, float]], dict[str, Any]] = lambda _scenario, _means: {}
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     kind: str = ""

@@ -19,6 +19,8 @@ from simcore.rulesets.general_combat.encoding import (
     swing_bound,
 )
 from simcore.rulesets.general_combat.exact import count_states, solve_assaults, solve_battles, solve_raids
+from simcore.rulesets.general_combat.gain import explain
+from simcore.rulesets.general_combat.optimal import cannot_simulate
 from simcore.rulesets.general_combat.params import GeneralCombatScenario, parse_scenario
 from simcore.rulesets.general_combat.raid import (
     RAID_ACCUMULATORS,
@@ -153,6 +155,8 @@ _BATTLES = Ruleset(
     },
     count_states=count_states,
     solve=solve_battles,
+    cannot_simulate=cannot_simulate,
+    explain=explain,
     kind_of=_kind_of,
     plain=_plain,
 )

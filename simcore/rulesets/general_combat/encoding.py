@@ -29,6 +29,7 @@ __all__ = [
     "MAX_LOSS_GROUPS",
     "OUTCOMES",
     "UNITS",
+    "WIN_BELOW_UNITS",
     "Accumulator",
     "AssaultAccumulator",
     "Assaults",
@@ -42,8 +43,8 @@ __all__ = [
     "Outcome",
     "RowField",
     "SubmergePolicy",
-    "WIN_BELOW_UNITS",
     "UnitType",
+    "Why",
     "assault_swing_bound",
     "encode",
     "encode_assaults",
@@ -151,6 +152,18 @@ class Decision(IntEnum):
     SUBMERGE = 4
 
 
+class Why(IntEnum):
+    """Why an attacker leaves; 0 where he does not."""
+
+    POLICY = 1
+    CHANCE = 2
+    """His chance to win by going on is too small."""
+    SWING = 3
+    """Going on costs him more than the defender."""
+    GOAL = 4
+    """Leaving serves the goal of optimal play better."""
+
+
 class DrawStep(IntEnum):
     """Step part of a random address."""
 
@@ -242,7 +255,9 @@ class RowField(IntEnum):
     """Side that plays as well as it can, -1 for none; by `Goal`, in what `Decision` names."""
     OPTIMAL_GOAL = 48
     OPTIMAL_DECISIONS = 49
-    COLUMNS = 50
+    TRANSPORTS_LAST = 50
+    """1 where transports are hit only by what nothing else can take (GC-2.3:tt_last)."""
+    COLUMNS = 51
 
 
 WIN_BELOW_UNITS = 10**12
@@ -457,14 +472,23 @@ def _fill_side(
             battles.odds_supported[row, side, t] = odds.index(*fire.supported, count * fire.dice)
 
 
-def _optimal(scenario: GeneralCombatScenario) -> tuple[int, int, int]:
-    """Return which side plays optimally, for which goal and in which decisions."""
+def _fill_decisions(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario) -> None:
+    """Fill in when the attacker retreats, and which side plays optimally, for which goal and in what."""
+    retreat = scenario.attacker.retreat
+    if "retreat" not in scenario.decisions(Side.ATTACKER):  # otherwise no policy asks for one
+        rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
+        rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
+        rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
+        rules[RowField.RETREAT_TRANSPORTS_ONLY] = retreat.when_transports_only
+        rules[RowField.RETREAT_WIN_BELOW] = round(retreat.when_win_chance_below * WIN_BELOW_UNITS)
+        rules[RowField.RETREAT_SWING_NEGATIVE] = retreat.when_swing_negative
+    rules[RowField.OPTIMAL_SIDE] = -1
     for side in Side:
         optimal = scenario.optimal(side)
         if optimal is not None:
-            decisions = sum(Decision[name.upper()] for name in scenario.decisions(side))
-            return side, Goal[optimal.goal.upper()], decisions
-    return -1, 0, 0
+            rules[RowField.OPTIMAL_SIDE] = side
+            rules[RowField.OPTIMAL_GOAL] = Goal[optimal.goal.upper()]
+            rules[RowField.OPTIMAL_DECISIONS] = sum(Decision[name.upper()] for name in scenario.decisions(side))
 
 
 def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, odds: OddsList) -> None:
@@ -477,6 +501,7 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     guns_are_units = edition.switches.aa_fate == "destroyed"
     attack_points = scenario.low_luck_points(Side.ATTACKER)
     retreat = scenario.attacker.retreat
+    _fill_decisions(rules, scenario)
     rules[RowField.GUNS] = guns
     rules[RowField.GUNS_ARE_UNITS] = guns_are_units
     rules[RowField.AA_ODDS] = odds.index(min(scenario.aa_value, sides), sides, aircraft if guns else 0)
@@ -492,21 +517,15 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     rules[RowField.PER_ARTILLERY] = scenario.per_artillery
     rules[RowField.CYCLE_LIMIT] = scenario.cycle_limit
     rules[RowField.RETREAT_POSSIBLE] = retreat.possible
-    rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
-    rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
-    rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
-    rules[RowField.RETREAT_WIN_BELOW] = round(retreat.when_win_chance_below * WIN_BELOW_UNITS)
-    rules[RowField.RETREAT_SWING_NEGATIVE] = retreat.when_swing_negative
-    rules[RowField.OPTIMAL_SIDE], rules[RowField.OPTIMAL_GOAL], rules[RowField.OPTIMAL_DECISIONS] = _optimal(scenario)
     rules[RowField.TERRITORY_VALUE] = scenario.territory.value or 0
     rules[RowField.TREASURY] = scenario.territory.spoils
     rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
     rules[RowField.CAPTURABLE_COMPLEXES] = complexes
     rules[RowField.SEA] = scenario.terrain == "sea"
-    rules[RowField.RETREAT_TRANSPORTS_ONLY] = retreat.when_transports_only
     rules[RowField.STRIKE_ALWAYS] = edition.switches.sub_first_strike == "always"
     rules[RowField.SUBMERGE_AT_END] = edition.switches.sub_submerge == "cycle_end"
     rules[RowField.AIR_HITS_SUBS] = edition.switches.air_hits_subs == "always"
+    rules[RowField.TRANSPORTS_LAST] = edition.switches.tt_last
     rules[RowField.TRANSPORTS_SWEPT] = edition.switches.tt_swept
     rules[RowField.ATTACKER_STRIKES_FIRST] = edition.switches.submarine_strikes == "attacker_first"
     rules[RowField.DOOMED_DESTROYER_COUNTS] = edition.switches.doomed_destroyer == "counts"

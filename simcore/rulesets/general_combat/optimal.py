@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,32 +10,45 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.enums import Side, Status
+from simcore.errors import ScenarioError
 from simcore.rulesets.general_combat.encoding import (
     ACCUMULATORS,
     AIRCRAFT,
-    OUTCOMES,
-    UNITS,
+    MAX_LOSS_GROUPS,
     WIN_BELOW_UNITS,
-    Accumulator,
+    Battles,
     Decision,
     Goal,
     LossForm,
     Outcome,
     RowField,
-    encode,
 )
-from simcore.rulesets.general_combat.side import RetreatPolicy
 from simcore.schema import MAX_STATES
-from simcore.unittext import format_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simcore.rulesets.general_combat.encoding import Battles
+    from simcore.rulesets.general_combat.leave import LeaveTable
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
-    from simcore.rulesets.general_combat.values import Aim, Game, Opening
+    from simcore.rulesets.general_combat.sea_values import Fleet, Sea
+    from simcore.rulesets.general_combat.values import Aim, Game, Opening, Stack
 
-__all__ = ["Play", "WINS", "aim_of", "count_states", "play_out", "report", "solve_decided", "values_of"]
+__all__ = [
+    "NOT_SIMULATED",
+    "TOO_LARGE",
+    "WINS",
+    "Play",
+    "aim_of",
+    "cannot_simulate",
+    "count_states",
+    "leave_table",
+    "levels_of",
+    "looks_ahead",
+    "play_of",
+    "play_out",
+    "solve_decided",
+    "values_of",
+]
 
 WINS = {
     Side.ATTACKER: (Outcome.ATTACKER_WINS, Outcome.ATTACKER_CLEARS),
@@ -43,13 +57,14 @@ WINS = {
 """Outcomes that count as a win of a side."""
 _FIRST_CAPACITY = 1_024
 _GROWTH = 8
-_MOST_ENTRIES = 2**27
+_MOST_ENTRIES = 2**26
 """Most entries of any table: states by levels, by criteria, or by hits."""
+_SEA_CAPACITIES = ((256, 20_000, 4_096, 65_536), (4_096, 1_000_000, 16_384, 1_000_000))
+"""Room at sea, one attempt after the other: states of a side, pairs, events and choices of a step."""
 _MOST_EFFORT = 2e10
 """Most products of probabilities: some minutes of work."""
-_MOST_EXAMPLES = 10
-_LAST_EXAMPLE = 3
-"""Hits up to which examples of losses are looked for."""
+NOT_SIMULATED = 'optimal casualties and submerging are worked out by the exact solver alone; use "exact" or "auto"'
+TOO_LARGE = "the battle has too many states for its odds to be worked out in advance, which decides in it"
 
 
 class Play(NamedTuple):
@@ -67,8 +82,8 @@ class Play(NamedTuple):
         What the battle is worth: the goal (the more the better for who decides), the attacker's chance to win, swing.
     levels : int
         Cycles after which decisions may differ; the last stands for all later ones.
-    aim, opening, game : Aim, Opening, Game or None
-        As the kernels left them.
+    aim, opening, game, sea : Aim, Opening, Game, Sea or None
+        As the kernels left them: opening and game on land, sea at sea.
     """
 
     status: Status
@@ -79,10 +94,36 @@ class Play(NamedTuple):
     aim: Aim | None = None
     opening: Opening | None = None
     game: Game | None = None
+    sea: Sea | None = None
+
+    @property
+    def leaves(self) -> npt.NDArray[np.uint8]:
+        """`Why` the attacker leaves by level, defender's and attacker's state."""
+        if self.sea is not None:
+            return np.asarray(self.sea.leaves[1:])
+        assert self.game is not None  # noqa: S101 - of a battle that was decided
+        return np.asarray(self.game.leaves)
+
+    @property
+    def going(self) -> npt.NDArray[np.float64]:
+        """Worth of going on by level, criterion, defender's and attacker's state."""
+        if self.sea is not None:
+            return np.asarray(self.sea.going[1:])
+        assert self.game is not None  # noqa: S101 - of a battle that was decided
+        return np.asarray(self.game.going)
+
+    def stack(self, side: Side) -> Stack | Fleet:
+        """Return the states of a side."""
+        if self.sea is not None:
+            fleet: Fleet = self.sea.own if side == Side.ATTACKER else self.sea.enemy
+            return fleet
+        assert self.opening is not None  # noqa: S101 - of a battle that was decided
+        stack: Stack = self.opening.own if side == Side.ATTACKER else self.opening.enemy
+        return stack
 
 
 def count_states(scenario: GeneralCombatScenario) -> int:
-    """Return how many pairs of states a battle on land with decisions has at most.
+    """Return how many pairs of states a battle on land with decisions has at most; -1 at sea, where it is found out.
 
     Parameters
     ----------
@@ -92,6 +133,8 @@ def count_states(scenario: GeneralCombatScenario) -> int:
     -------
     int
     """
+    if scenario.terrain == "sea":
+        return -1
     sides = []
     for side in Side:
         groups = [g.size for g in scenario.loss_groups(side) if g.form in {LossForm.UNIT, LossForm.LANDED}]
@@ -106,6 +149,22 @@ def count_states(scenario: GeneralCombatScenario) -> int:
         # Each state may be left in part once.
         sides.append(2 * states if side == Side.ATTACKER and scenario.may_leave_in_part else states)
     return prod(sides)
+
+
+def cannot_simulate(scenario: GeneralCombatScenario) -> str:
+    """Return why only the exact solver resolves a scenario, "" where the sampler does too.
+
+    Parameters
+    ----------
+    scenario : GeneralCombatScenario
+
+    Returns
+    -------
+    str
+    """
+    if any(name != "retreat" for side in Side for name in scenario.decisions(side)):
+        return NOT_SIMULATED
+    return TOO_LARGE if scenario.looks_ahead and count_states(scenario) > MAX_STATES else ""
 
 
 def aim_of(battles: Battles, row: int) -> Aim:
@@ -207,7 +266,7 @@ def _new_game(opening: Opening, losses: int, levels: int) -> Game | None:
     hits = int(enemy.most[:n_enemy].max())
     own_hits, enemy_hits = (float((stack.most[: int(stack.count[0])] + 1).sum()) for stack in (own, enemy))
     effort = levels * own_hits * enemy_hits
-    entries = [pairs, levels * pairs, kept * CRITERIA * pairs]
+    entries = [levels * CRITERIA * pairs]
     if losses == ATTACKER_CHOOSES:
         entries.append((hits + 1) * pairs)
     if losses == DEFENDER_CHOOSES:
@@ -219,7 +278,7 @@ def _new_game(opening: Opening, losses: int, levels: int) -> Game | None:
     subs = n_enemy if losses == DEFENDER_CHOOSES else 0
     return Game(
         worth=np.zeros((kept, CRITERIA, n_enemy, n_own)),
-        going=np.zeros((CRITERIA, n_enemy, n_own)),
+        going=np.zeros((levels, CRITERIA, n_enemy, n_own)),
         leaves=np.zeros((levels, n_enemy, n_own), dtype=np.uint8),
         best=np.zeros((hits + 1 if losses == ATTACKER_CHOOSES else 0, n_enemy, n_own), dtype=np.int32),
         subs=np.zeros((subs, subs), dtype=np.int32),
@@ -263,6 +322,8 @@ def _decide(battles: Battles, row: int, *, with_figures: bool) -> Play:
 
     tally, total = np.zeros(len(ACCUMULATORS)), np.zeros(values.CRITERIA)
     aim, levels = aim_of(battles, row), levels_of(battles, row)
+    if battles.rules[row, RowField.SEA]:
+        return _decide_at_sea(battles, row, aim, levels, with_figures=with_figures)
     opening = _open(battles, row, aim.losses)
     game = _new_game(opening, aim.losses, levels) if opening is not None else None
     if opening is None or game is None:
@@ -278,6 +339,148 @@ def _decide(battles: Battles, row: int, *, with_figures: bool) -> Play:
         play: Any = values.play
         play(rules, opening, aim, game, levels, starts, chosen, tally)
     return Play(Status.OK, states, tally, total, levels, aim, opening, game)
+
+
+def _decide_at_sea(battles: Battles, row: int, aim: Aim, levels: int, *, with_figures: bool) -> Play:
+    from simcore.rulesets.general_combat import sea_values  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.values import CRITERIA  # noqa: PLC0415 - the same
+
+    new_sea: Any = sea_values.new_sea
+    explore: Any = sea_values.explore
+    decide: Any = sea_values.decide_at_sea
+    play: Any = sea_values.play_at_sea
+    tally, total = np.zeros(len(ACCUMULATORS)), np.zeros(CRITERIA)
+    decisions, side = (int(battles.rules[row, f]) for f in (RowField.OPTIMAL_DECISIONS, RowField.OPTIMAL_SIDE))
+    free_side = side if decisions & Decision.SUBMERGE else -1
+    for states, pairs, events, choices in _SEA_CAPACITIES:
+        room = np.array([states, pairs, events, choices], dtype=np.int64)
+        sea, x, y, fits = new_sea(battles, row, free_side, room)
+        if not fits:
+            break
+        if not explore(sea, aim, x, y):
+            continue
+        n_own, n_enemy = int(sea.own.count[0]), int(sea.enemy.count[0])
+        if (levels + 1) * CRITERIA * n_own * n_enemy > _MOST_ENTRIES:
+            break
+        shape = (levels + 1, n_enemy, n_own)
+        worths = {name: np.zeros((levels + 1, CRITERIA, n_enemy, n_own)) for name in ("arriving", "settled", "going")}
+        choice = {name: np.zeros(shape, dtype=np.uint8) for name in ("leaves", "dives", "dives_late")}
+        chances = {name: np.zeros(shape[1:]) for name in ("loops", "arrived", "stamps", "post", "post_stamps")}
+        sea = sea._replace(**worths, **choice, **chances)
+        sea.effort[0] = 0
+        if not decide(sea, aim, levels, x, y, int(_MOST_EFFORT), total):
+            break
+        if with_figures and not play(sea, aim, levels, x, y, tally):
+            break
+        return Play(Status.OK, int(sea.n_pairs[0]), tally, total, levels, aim, sea=sea)
+    return Play(Status.CAPACITY, 0, tally, total)
+
+
+def looks_ahead(battles: Battles, row: int) -> bool:
+    """Return whether anything in a battle is decided by what its states are worth.
+
+    Parameters
+    ----------
+    battles : Battles
+    row : int
+
+    Returns
+    -------
+    bool
+    """
+    fields = [RowField.RETREAT_WIN_BELOW, RowField.RETREAT_SWING_NEGATIVE, RowField.OPTIMAL_DECISIONS]
+    return bool(battles.rules[row, fields].any())
+
+
+def _single(battles: Battles, row: int) -> Battles:
+    """Return one battle alone."""
+    alone = {name: np.ascontiguousarray(array[row : row + 1]) for name, array in battles._asdict().items()}
+    return battles._replace(**(alone | {"odds": battles.odds}))
+
+
+@lru_cache(maxsize=16)
+def _remembered(*arrays: tuple[bytes, str, tuple[int, ...]]) -> Play:
+    fields = [np.frombuffer(data, dtype=dtype).reshape(shape).copy() for data, dtype, shape in arrays]
+    return values_of(Battles(*fields), 0)
+
+
+def play_of(battles: Battles, row: int) -> Play:
+    """Return a battle worked out backwards; the last ones are remembered.
+
+    Parameters
+    ----------
+    battles : Battles
+    row : int
+
+    Returns
+    -------
+    Play
+        Its tally is empty.
+    """
+    alone = _single(battles, row)
+    return _remembered(*((array.tobytes(), array.dtype.str, array.shape) for array in alone))
+
+
+def leave_table(battles: Battles, rows: Sequence[int]) -> LeaveTable | None:
+    """Return in which states attackers leave, for those battles in which that is worked out beforehand.
+
+    Parameters
+    ----------
+    battles : Battles
+    rows : sequence of int
+        The battles in use.
+
+    Returns
+    -------
+    LeaveTable or None
+        None if no battle needs it.
+
+    Raises
+    ------
+    ScenarioError
+        For a battle that cannot be simulated: it has other decisions, or too many states.
+    """
+    wanted = [row for row in rows if looks_ahead(battles, row)]
+    if not wanted:
+        return None
+    from simcore.rulesets.general_combat.leave import LeaveTable  # noqa: PLC0415 - compiles kernels
+
+    m = len(battles.rules)
+    levels, start = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    radix = np.zeros((m, len(Side), MAX_LOSS_GROUPS), dtype=np.int64)
+    first, last = np.zeros((m, len(Side)), dtype=np.int64), np.zeros((m, len(Side)), dtype=np.int64)
+    keys: list[npt.NDArray[np.int64]] = []
+    places: list[npt.NDArray[np.int64]] = []
+    leaves: list[npt.NDArray[np.uint8]] = []
+    for row in wanted:
+        if int(battles.rules[row, RowField.OPTIMAL_DECISIONS]) & ~Decision.RETREAT:
+            raise ScenarioError(NOT_SIMULATED, field="method")
+        play = play_of(battles, row)
+        if play.status != Status.OK:
+            raise ScenarioError(TOO_LARGE, field="method")
+        levels[row] = play.levels
+        start[row] = sum(len(part) for part in leaves)
+        leaves.append(play.leaves.reshape(-1))
+        for side in Side:
+            stack = play.stack(side)
+            n = int(stack.count[0])
+            radix[row, side] = stack.radix
+            numbers = stack.units[:n].astype(np.int64) @ stack.radix
+            order = np.argsort(numbers, kind="stable")
+            first[row, side] = sum(len(part) for part in keys)
+            last[row, side] = first[row, side] + n
+            keys.append(numbers[order])
+            places.append(order)
+    return LeaveTable(
+        levels=levels,
+        radix=radix,
+        first=first,
+        last=last,
+        keys=np.concatenate(keys),
+        places=np.concatenate(places),
+        start=start,
+        leaves=np.concatenate(leaves),
+    )
 
 
 def solve_decided(

@@ -498,7 +498,7 @@ class GeneralCombatScenario(FrozenModel):
         """Whether some units may leave an assault in which others fight on (GC-5.6)."""
         policy = self.attacker.retreat
         leaves = policy.after_cycles or policy.when_units_at_most or policy.when_only_aircraft or policy.looks_ahead
-        leaves = leaves or "retreat" in self.decisions(Side.ATTACKER)
+        leaves = bool(leaves) or "retreat" in self.decisions(Side.ATTACKER)
         return self.terrain == "amphibious" and bool(leaves)
 
     def extra_means(self) -> dict[str, str]:

@@ -27,6 +27,7 @@ from simcore.rulesets.general_combat.encoding import (
     Outcome,
     RowField,
     UnitType,
+    Why,
 )
 from simcore.rulesets.general_combat.landing import break_off, muster_attackers
 from simcore.rulesets.general_combat.lane import AA_GUN, count_dice, is_aircraft, is_land, plan_matchup, remove
@@ -109,6 +110,11 @@ order of loss. In money it is as much per unit of cost at stake."""
 
 CRITERIA = 3
 """Figures that are followed: the goal, the attacker's chance to win, the swing."""
+
+_BY_POLICY = int(Why.POLICY)
+_WINS_TOO_RARELY = int(Why.CHANCE)
+_LOSES_TOO_MUCH = int(Why.SWING)
+_BY_GOAL = int(Why.GOAL)
 
 # Who chooses the losses freely: `Aim.losses`.
 ORDERED = 0
@@ -209,10 +215,10 @@ class Game(NamedTuple):
     ----------
     worth : float64 (L or 2, criteria, Y, X)
         Worth of arriving in a state after some number of cycles, before it is decided whether to stay.
-    going : float64 (criteria, Y, X)
-        Worth of fighting at least one more cycle, at the level looked at last.
+    going : float64 (L, criteria, Y, X)
+        Worth of fighting at least one more cycle.
     leaves : uint8 (L, Y, X)
-        1 where the attacker leaves.
+        `Why` the attacker leaves, 0 where he does not.
     best : int32 (hits + 1, Y, X)
         Attacker's state after so many hits, where he chooses his losses; else empty.
     subs, sub_starts : int32 (Y, ...), (Y, hits + 2)
@@ -570,23 +576,25 @@ def _leave(rules, own, enemy, aim, game, a, d, cycle, out):
         _pay(rules, own, enemy, aim, left, d, outcome, out)
     else:
         for c in range(CRITERIA):
-            out[c] = game.going[c, d, left]
+            out[c] = game.going[cycle - 1, c, d, left]
     return True
 
 
 @kernel
-def _wants_to_leave(rules, own, enemy, aim, a, d, cycle, going, leaving):
-    """Whether the attacker leaves, by what going on and leaving are worth."""
+def _why_leave(rules, own, enemy, aim, a, d, cycle, going, leaving):
+    """Why the attacker leaves, by what going on and leaving are worth; 0 if he stays."""
     if aim.free_retreat != 0:
-        return leaving[0] > going[0] + aim.margin
+        return _BY_GOAL if leaving[0] > going[0] + aim.margin else 0
     board = np.int64(own.board[a])
     land = np.int64(own.land[a])
     if wants_retreat(cycle, board, land, rules[_AFTER], rules[_AT_MOST], rules[_ONLY_AIRCRAFT]):
-        return True
+        return _BY_POLICY
     if going[1] < aim.win_below - MARGIN:
-        return True
+        return _WINS_TOO_RARELY
     so_far = float(enemy.lost[d] - own.lost[a])
-    return aim.swing_negative != 0 and going[2] - so_far < -MARGIN * aim.stake
+    if aim.swing_negative != 0 and going[2] - so_far < -MARGIN * aim.stake:
+        return _LOSES_TOO_MUCH
+    return 0
 
 
 @kernel
@@ -598,24 +606,27 @@ def _settle(rules, own, enemy, aim, game, worth, a, d, level, stays, scratch):
     """
     going, leaving, end = scratch
     outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), level)
+    before = game.going[level - 1]
     game.leaves[level - 1, d, a] = 0
     if outcome != _GOES_ON:
         _pay(rules, own, enemy, aim, a, d, outcome, end)
         for c in range(CRITERIA):
             worth[c, d, a] = end[c]
-            game.going[c, d, a] = end[c]
+            before[c, d, a] = end[c]
         return
     if level == rules[_LIMIT]:
         _pay(rules, own, enemy, aim, a, d, _UNFINISHED, going)
         stays = 0.0
     for c in range(CRITERIA):
         end[c] = going[c] / (1.0 - stays)
-    leaves = _leave(rules, own, enemy, aim, game, a, d, level, leaving)
-    leaves = leaves and _wants_to_leave(rules, own, enemy, aim, a, d, level, end, leaving)
-    game.leaves[level - 1, d, a] = 1 if leaves else 0
+    why = 0
+    if _leave(rules, own, enemy, aim, game, a, d, level, leaving):
+        why = _why_leave(rules, own, enemy, aim, a, d, level, end, leaving)
+    game.leaves[level - 1, d, a] = why
     for c in range(CRITERIA):
-        worth[c, d, a] = leaving[c] if leaves else end[c]
-        game.going[c, d, a] = going[c] + stays * leaving[c] if leaves else end[c]
+        worth[c, d, a] = leaving[c] if why != 0 else end[c]
+        # What the decision goes by: if it were to stay, it would be so after every cycle in which nobody is hit.
+        before[c, d, a] = end[c]
 
 
 @kernel

@@ -26,8 +26,8 @@ from tests.rulesets.general_combat.reference_assault import (
     ShoreScenario,
     Soldier,
     bombard_throws,
-    condition_a,
     conclude,
+    condition_a,
     muster_shore,
     read_shore,
 )
@@ -135,7 +135,10 @@ class Player:
                         continue
                     worth = worth.plus(
                         max(
-                            (self.arrive((kept, left, gone), cycle) for kept in self.losses(ATTACKER, attackers, suffered)),
+                            (
+                                self.arrive((kept, left, gone), cycle)
+                                for kept in self.losses(ATTACKER, attackers, suffered)
+                            ),
                             key=lambda found: found.goal,
                         ),
                         q,
@@ -241,7 +244,9 @@ class Player:
         """GC-4.0.1 to GC-4.0.3: the guns fire first of all. Returns what the whole battle is worth."""
         start = muster_shore(self.scenario)
         defenders = tuple(start.defenders)
-        return self._after_guns(tuple(start.attackers), defenders, aa_throws(self.scenario, State(start.attacking(), [])))
+        return self._after_guns(
+            tuple(start.attackers), defenders, aa_throws(self.scenario, State(start.attacking(), []))
+        )
 
     def _after_guns(self, attackers: Stack, defenders: Stack, throws: Sequence[Any]) -> Worth:
         if not throws:
