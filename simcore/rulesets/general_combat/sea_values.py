@@ -1091,7 +1091,8 @@ def _value_pair(s, aim, level, levels, x, y, scratch):
         p = best[_LOOP]
         for c in range(CRITERIA):
             going[c] = best[c] / (1.0 - p) if same else best[c] + p * now[c, y, x]
-        s.loops[y, x] = p
+        if is_last:
+            s.loops[y, x] = p
     why = _settle_at_sea(s, aim, level, x, y, ending, outcome, going, leaving)
     if same and late > 0:
         if value > s.settled[level, 0, y, x] + aim.margin:
