@@ -882,8 +882,9 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
         acc[_A_BOMBARD_HITS] += b * bombed[b]
     if aim.losses == ATTACKER_CHOOSES:
         choose_all_losses(own, enemy, game.worth[1 % kept], game, aim)
+    first = game.worth[1 % kept]
     for i in range(len(starts)):
-        a = np.int64(starts[i])
+        start = np.int64(starts[i])
         for b in range(len(bombed)):
             p = chances[i] * bombed[b]
             if p == 0.0:
@@ -891,12 +892,11 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
             struck = np.int64(chosen[i, b])
             firing = _firing(rules, struck)
             hit = _bombarded(plan, enemy, struck, firing)
-            outcome = _test_a(rules, own, enemy, a, struck, firing, hit, np.int64(0))
-            if outcome != _GOES_ON:
-                _book(plan, rules, own, enemy, a, struck, outcome, p, acc)
+            over = _test_a(rules, own, enemy, start, struck, firing, hit, np.int64(0))
+            if over != _GOES_ON:
+                _book(plan, rules, own, enemy, start, struck, over, p, acc)
             else:
-                first = game.worth[1 % kept]
-                _spread(own, enemy, first, game, aim, a, firing, struck, p, 0.0, False, then, stamps, one)
+                _spread(own, enemy, first, game, aim, start, firing, struck, p, 0.0, False, then, stamps, one)
     cycle = np.int64(1)
     going = 0.0
     while True:

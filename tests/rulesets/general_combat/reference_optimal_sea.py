@@ -13,12 +13,10 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from tests.rulesets.general_combat.reference import ATTACKER, DEFENDER
+from tests.rulesets.general_combat.reference import ATTACKER, DEFENDER, STEP_ATTACK, STEP_DEFENCE
 from tests.rulesets.general_combat.reference_exact import hit_chances
 from tests.rulesets.general_combat.reference_optimal import NOTHING, WINS, Policies, Worth, plain, policies_of
 from tests.rulesets.general_combat.reference_sea import (
-    STEP_ATTACK,
-    STEP_DEFENCE,
     STEP_STRIKE,
     Fleet,
     Fleets,
@@ -191,7 +189,9 @@ class Admiral:
                 fleet.board.remove(next(piece for piece in fleet.board if piece.unit == "submarine"))
             fleet.submerged += divers
 
-    def cycle(self, position: Position, oracle: Oracle, late: int | None) -> Position:
+    def cycle(  # noqa: C901 - the steps of a cycle, one after the other
+        self, position: Position, oracle: Oracle, late: int | None
+    ) -> Position:
         """Steps 2 to 5; `late` submarines submerge at the end if nothing has changed until then, None asks."""
         scenario = self.scenario
         fleets = thaw(position)
@@ -287,10 +287,8 @@ class Admiral:
         outcome = condition_a(self.scenario, fleets, cycle)
         if outcome is not None:
             return self.pay(position, outcome)
-        if cycle == self.scenario.cycle_limit:
-            going = self.pay(position, "unfinished")
-        else:
-            going = self.going(position, cycle)
+        is_over = cycle == self.scenario.cycle_limit
+        going = self.pay(position, "unfinished") if is_over else self.going(position, cycle)
         only_aircraft = all(map(is_aircraft, fleets[ATTACKER].board))
         if not (self.scenario.forces[ATTACKER].retreat.possible or only_aircraft):
             return going
@@ -326,7 +324,5 @@ def best_at_sea(data: Mapping[str, Any]) -> Worth:
     optimal = next((data[side]["optimal"] for side in ("attacker", "defender") if data[side].get("optimal")), None)
     if optimal is not None and not optimal.get("decisions"):
         able = {"casualties", "submerge"} | ({"retreat"} if policies.side == ATTACKER else set())
-        policies = Policies(
-            policies.side, policies.goal, frozenset(able), policies.win_below, policies.swing_negative
-        )
+        policies = Policies(policies.side, policies.goal, frozenset(able), policies.win_below, policies.swing_negative)
     return Admiral(read_sea(plain(data)), policies).value()
