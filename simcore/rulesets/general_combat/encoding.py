@@ -22,11 +22,14 @@ __all__ = [
     "ACCUMULATORS",
     "AIRCRAFT",
     "ASSAULT_ACCUMULATORS",
+    "ATTACKER_CHOOSES",
     "BEFORE_LANDING",
     "BOMBARDERS",
     "DAMAGEABLE",
+    "DEFENDER_CHOOSES",
     "LAND_UNITS",
     "MAX_LOSS_GROUPS",
+    "ORDERED",
     "OUTCOMES",
     "UNITS",
     "WIN_BELOW_UNITS",
@@ -162,6 +165,12 @@ class Why(IntEnum):
     """Going on costs him more than the defender."""
     GOAL = 4
     """Leaving serves the goal of optimal play better."""
+
+
+# Who chooses the losses freely.
+ORDERED = 0
+ATTACKER_CHOOSES = 1
+DEFENDER_CHOOSES = 2
 
 
 class DrawStep(IntEnum):

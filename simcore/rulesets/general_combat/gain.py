@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simcore.enums import Side, Status
-from simcore.rulesets.general_combat.encoding import ACCUMULATORS, UNITS, encode
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ATTACKER_CHOOSES, UNITS, LossForm, encode
 from simcore.rulesets.general_combat.exact import solve_battles
-from simcore.rulesets.general_combat.optimal import WINS, Play, play_out
+from simcore.rulesets.general_combat.optimal import WINS, Play, values_of
 from simcore.rulesets.general_combat.side import RetreatPolicy
 from simcore.unittext import format_units
 
@@ -93,69 +94,88 @@ def explain(scenario: GeneralCombatScenario, means: Mapping[str, float]) -> dict
 
 
 def examples(scenario: GeneralCombatScenario, most: int = _MOST_EXAMPLES) -> list[str]:
-    """Return some decisions as text: who leaves, and which losses differ from the order of loss.
+    """Return some decisions as text: who leaves, who submerges, and which losses differ from the order of loss.
+
+    They are those of the later cycles, in which it does not matter any more how many there were. Of losses at sea none
+    are told.
 
     Parameters
     ----------
     scenario : GeneralCombatScenario
     most : int
-        How many at most; those of the largest stacks come first.
+        How many of each kind at most; those of the largest stacks come first.
 
     Returns
     -------
     list of str
     """
-    if scenario.terrain == "sea":
+    play = values_of(encode([scenario]), 0)
+    if play.status != Status.OK:
         return []
-    play = play_out(encode([scenario]), 0)
-    lines: list[str] = []
-    for line in _lines(play):
-        lines.append(line)
-        if len(lines) == most:
-            break
-    return lines
+    kinds = (_leaving(play), _submerging(play), _losing(play))
+    return [line for lines in kinds for line in islice(lines, most)]
 
 
 def _text(play: Play, side: Side, state: int) -> str:
-    """Return the units of a state."""
-    assert play.opening is not None  # noqa: S101 - of a battle that was decided
-    stack = play.opening.own if side == Side.ATTACKER else play.opening.enemy
-    first, last = play.opening.plan.board[side]
+    """Return the units of a state that are on the board."""
+    plan = play.plan
+    first, last = (int(g) for g in plan.groups[side])
     counts: dict[str, int] = {}
-    for g in range(int(first), int(last)):
-        unit = UNITS[int(play.opening.plan.kind[g])]
-        counts[unit] = counts.get(unit, 0) + int(stack.units[state, g - int(play.opening.plan.groups[side, 0])])
-    return format_units({unit: n for unit, n in counts.items() if n}) or "nothing"
+    damaged: dict[str, int] = {}
+    for g in range(first, last):
+        unit, n = UNITS[int(plan.kind[g])], int(play.stack(side).units[state, g - first])
+        if n and plan.form[g] not in {LossForm.ELSEWHERE, LossForm.SUBMERGED}:
+            counts[unit] = counts.get(unit, 0) + n
+            if plan.form[g] == LossForm.DAMAGED:
+                damaged[unit] = n
+    text = format_units(counts) or "nothing"
+    return text + (f" ({format_units(damaged)} damaged)" if damaged else "")
 
 
-def _lines(play: Play) -> Iterator[str]:
-    opening, game, aim = play.opening, play.game, play.aim
-    if opening is None or game is None or aim is None:
+def _pairs(play: Play) -> Iterator[tuple[int, int, str]]:
+    """Yield all pairs of states, attacker's first, from the largest, with a text."""
+    sizes = [play.stack(side).units[: int(play.stack(side).count[0])].sum(axis=1, dtype=np.int64) for side in Side]
+    orders = [np.argsort(-size, kind="stable").tolist() for size in sizes]
+    for a in orders[Side.ATTACKER]:
+        for d in orders[Side.DEFENDER]:
+            if sizes[Side.ATTACKER][a] and sizes[Side.DEFENDER][d]:
+                yield a, d, f"{_text(play, Side.ATTACKER, a)} v {_text(play, Side.DEFENDER, d)}"
+
+
+def _leaving(play: Play) -> Iterator[str]:
+    leaves, going = play.leaves[-1], play.going[-1]
+    for a, d, text in _pairs(play):
+        if leaves[d, a]:
+            yield f"{text}: the attacker leaves (going on he would win with {100 * float(going[1, d, a]):.1f} %)"
+
+
+def _submerging(play: Play) -> Iterator[str]:
+    if play.sea is None:
         return
-    own, enemy = opening.own, opening.enemy
-    attackers = own.order[: int(own.count[0])][::-1].tolist()
-    defenders = enemy.order[: int(enemy.count[0])][::-1].tolist()
-    for a in attackers:
-        for d in defenders:
-            if game.leaves[-1, d, a]:
-                chance = float(game.going[-1, 1, d, a])
+    for name, when in (("dives", "instead of striking"), ("dives_late", "at the end of the cycle")):
+        table = getattr(play.sea, name)[-1]
+        for a, d, text in _pairs(play):
+            n = int(table[d, a])
+            if n:
+                yield f"{text}: {n} {'submarine submerges' if n == 1 else 'submarines submerge'} {when}"
+
+
+def _losing(play: Play) -> Iterator[str]:
+    game, opening, aim = play.game, play.opening, play.aim
+    if game is None or opening is None or aim is None or not game.best.size:
+        return
+    side = Side.ATTACKER if aim.losses == ATTACKER_CHOOSES else Side.DEFENDER
+    stack = opening.own if side == Side.ATTACKER else opening.enemy
+    for a, d, text in _pairs(play):
+        state = a if side == Side.ATTACKER else d
+        for hits in range(1, min(game.best.shape[0], int(stack.board[state]))):
+            ordered = state
+            for _ in range(hits):
+                ordered = int(stack.after[ordered, 0])
+            best = int(game.best[hits, d, a])
+            if best != ordered:
                 yield (
-                    f"{_text(play, Side.ATTACKER, a)} v {_text(play, Side.DEFENDER, d)}: the attacker leaves "
-                    f"(going on he would win with {100 * chance:.1f} %)"
+                    f"{text}: under {hits} {'hit' if hits == 1 else 'hits'} the {side.name.lower()} keeps "
+                    f"{_text(play, side, best)}, not {_text(play, side, ordered)}"
                 )
-    if not game.best.size:
-        return
-    # The losses of the last level looked at: those that hold for all later cycles.
-    for a in attackers:
-        for d in defenders:
-            state = a
-            for h in range(1, min(game.best.shape[0], int(own.board[a]))):
-                state = int(own.after[state, 0])
-                best = int(game.best[h, d, a])
-                if best != state and not np.array_equal(own.units[best], own.units[state]):
-                    yield (
-                        f"{_text(play, Side.ATTACKER, a)} after {h} {'hit' if h == 1 else 'hits'}, facing "
-                        f"{_text(play, Side.DEFENDER, d)}: keeps {_text(play, Side.ATTACKER, best)}, "
-                        f"not {_text(play, Side.ATTACKER, state)}"
-                    )
-                    break
+                break

@@ -14,7 +14,10 @@ from simcore.errors import ScenarioError
 from simcore.rulesets.general_combat.encoding import (
     ACCUMULATORS,
     AIRCRAFT,
+    ATTACKER_CHOOSES,
+    DEFENDER_CHOOSES,
     MAX_LOSS_GROUPS,
+    ORDERED,
     WIN_BELOW_UNITS,
     Battles,
     Decision,
@@ -28,6 +31,7 @@ from simcore.schema import MAX_STATES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simcore.rulesets.general_combat.lane import Plan
     from simcore.rulesets.general_combat.leave import LeaveTable
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
     from simcore.rulesets.general_combat.sea_values import Fleet, Sea
@@ -112,6 +116,13 @@ class Play(NamedTuple):
         assert self.game is not None  # noqa: S101 - of a battle that was decided
         return np.asarray(self.game.going)
 
+    @property
+    def plan(self) -> Plan:
+        """What the rows of both sides are."""
+        owner: Any = self.sea if self.sea is not None else self.opening
+        plan: Plan = owner.plan
+        return plan
+
     def stack(self, side: Side) -> Stack | Fleet:
         """Return the states of a side."""
         if self.sea is not None:
@@ -179,13 +190,7 @@ def aim_of(battles: Battles, row: int) -> Aim:
     -------
     Aim
     """
-    from simcore.rulesets.general_combat.values import (  # noqa: PLC0415 - compiles kernels
-        ATTACKER_CHOOSES,
-        DEFENDER_CHOOSES,
-        MARGIN,
-        ORDERED,
-        Aim,
-    )
+    from simcore.rulesets.general_combat.values import MARGIN, Aim  # noqa: PLC0415 - compiles kernels
 
     rules = battles.rules[row]
     side, goal, decisions = (
@@ -251,24 +256,18 @@ def _open(battles: Battles, row: int, losses: int) -> Opening | None:
 
 def _new_game(opening: Opening, losses: int, levels: int) -> Game | None:
     """Return room for the values of all states, None where there are too many of them."""
-    from simcore.rulesets.general_combat.values import (  # noqa: PLC0415 - compiles kernels
-        ATTACKER_CHOOSES,
-        CRITERIA,
-        DEFENDER_CHOOSES,
-        ORDERED,
-        Game,
-    )
+    from simcore.rulesets.general_combat.values import CRITERIA, Game  # noqa: PLC0415 - compiles kernels
 
     own, enemy = opening.own, opening.enemy
     n_own, n_enemy = int(own.count[0]), int(enemy.count[0])
     pairs = n_own * n_enemy
     kept = min(levels, 2) if losses == ORDERED else levels
-    hits = int(enemy.most[:n_enemy].max())
+    hits = 1 + int((own if losses == DEFENDER_CHOOSES else enemy).most.max())
     own_hits, enemy_hits = (float((stack.most[: int(stack.count[0])] + 1).sum()) for stack in (own, enemy))
     effort = levels * own_hits * enemy_hits
     entries = [levels * CRITERIA * pairs]
-    if losses == ATTACKER_CHOOSES:
-        entries.append((hits + 1) * pairs)
+    if losses != ORDERED:
+        entries.append(hits * pairs)
     if losses == DEFENDER_CHOOSES:
         entries.append(n_enemy * n_enemy)
         # A state has about as many successors as the largest one has on the average.
@@ -280,7 +279,7 @@ def _new_game(opening: Opening, losses: int, levels: int) -> Game | None:
         worth=np.zeros((kept, CRITERIA, n_enemy, n_own)),
         going=np.zeros((levels, CRITERIA, n_enemy, n_own)),
         leaves=np.zeros((levels, n_enemy, n_own), dtype=np.uint8),
-        best=np.zeros((hits + 1 if losses == ATTACKER_CHOOSES else 0, n_enemy, n_own), dtype=np.int32),
+        best=np.zeros((hits if losses != ORDERED else 0, n_enemy, n_own), dtype=np.int32),
         subs=np.zeros((subs, subs), dtype=np.int32),
         sub_starts=np.zeros((subs, int(enemy.board[0]) + 2), dtype=np.int32),
     )

@@ -17,6 +17,8 @@ import numpy as np
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
 from simcore.core.jit import kernel
 from simcore.rulesets.general_combat.encoding import (
+    ATTACKER_CHOOSES,
+    DEFENDER_CHOOSES,
     MAX_LOSS_GROUPS,
     Accumulator,
     HitClass,
@@ -53,7 +55,7 @@ from simcore.rulesets.general_combat.sea import (
     take_losses,
 )
 from simcore.rulesets.general_combat.steps import acts_in_step_2, aircraft_without_room
-from simcore.rulesets.general_combat.values import ATTACKER_CHOOSES, CRITERIA, DEFENDER_CHOOSES, MARGIN
+from simcore.rulesets.general_combat.values import CRITERIA, MARGIN
 
 __all__ = ["Fleet", "Sea", "decide_at_sea", "explore", "new_sea", "play_at_sea"]
 

@@ -21,6 +21,8 @@ import numpy as np
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
 from simcore.core.jit import kernel
 from simcore.rulesets.general_combat.encoding import (
+    ATTACKER_CHOOSES,
+    DEFENDER_CHOOSES,
     MAX_LOSS_GROUPS,
     Accumulator,
     LossForm,
@@ -42,11 +44,8 @@ from simcore.rulesets.general_combat.steps import (
 )
 
 __all__ = [
-    "ATTACKER_CHOOSES",
     "CRITERIA",
-    "DEFENDER_CHOOSES",
     "MARGIN",
-    "ORDERED",
     "Aim",
     "Game",
     "Opening",
@@ -115,11 +114,6 @@ _BY_POLICY = int(Why.POLICY)
 _WINS_TOO_RARELY = int(Why.CHANCE)
 _LOSES_TOO_MUCH = int(Why.SWING)
 _BY_GOAL = int(Why.GOAL)
-
-# Who chooses the losses freely: `Aim.losses`.
-ORDERED = 0
-ATTACKER_CHOOSES = 1
-DEFENDER_CHOOSES = 2
 
 
 class Aim(NamedTuple):
@@ -220,7 +214,7 @@ class Game(NamedTuple):
     leaves : uint8 (L, Y, X)
         `Why` the attacker leaves, 0 where he does not.
     best : int32 (hits + 1, Y, X)
-        Attacker's state after so many hits, where he chooses his losses; else empty.
+        State after so many hits of the side that chooses its losses; else empty.
     subs, sub_starts : int32 (Y, ...), (Y, hits + 2)
         Defender's states that each one can become, by the number of hits; empty where he does not choose.
     """
@@ -527,6 +521,8 @@ def _fight(own, enemy, worth, game, aim, a, f, d, skip_none, out, one):
             chosen = state
             if aim.losses == DEFENDER_CHOOSES and h > 0 and not gone:
                 chosen = choose_defenders(own, enemy, worth, game, aim, a, f, d, h, state, one)
+                if f == d:
+                    game.best[h, d, a] = chosen
             _suffer(own, enemy, worth, game, aim, a, f, chosen, skip_none and h == 0, one)
             for c in range(CRITERIA):
                 out[c] += p * one[c]
