@@ -317,6 +317,12 @@ class Result:
         facts = []
         if "damage" in data:
             facts.append(("damage", f"{data['damage']['mean']:.2f} (sd {data['damage']['sd']:.2f})"))
+        if "optimal" in data:
+            part = data["optimal"]
+            facts.append(("optimal play", f"{part['side']}, {', '.join(part['decisions'])}, goal {part['goal']}"))
+            for label, name in (("gain over default", "gain"), ("gain over written", "gain_over_written")):
+                if part[name] is not None:
+                    facts.append((label, f"{part[name]:+.6g}"))
         if "mean_bombard_hits" in data:
             facts.append(("bombardment hits", f"{data['mean_bombard_hits']:.2f}"))
         for part in ("sea", "land"):

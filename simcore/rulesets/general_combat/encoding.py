@@ -28,6 +28,7 @@ __all__ = [
     "DAMAGEABLE",
     "DEFENDER_CHOOSES",
     "LAND_UNITS",
+    "MARGIN",
     "MAX_LOSS_GROUPS",
     "ORDERED",
     "OUTCOMES",
@@ -166,6 +167,10 @@ class Why(IntEnum):
     GOAL = 4
     """Leaving serves the goal of optimal play better."""
 
+
+MARGIN = 1e-12
+"""How much better a choice must be than the one before it, so that rounding decides nothing: ties go on, and follow the
+order of loss. In money it is as much per unit of cost at stake."""
 
 # Who chooses the losses freely.
 ORDERED = 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simcore.enums import Side, Status
-from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ATTACKER_CHOOSES, UNITS, LossForm, encode
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ATTACKER_CHOOSES, MARGIN, UNITS, LossForm, encode
 from simcore.rulesets.general_combat.exact import solve_battles
 from simcore.rulesets.general_combat.optimal import WINS, Play, values_of
 from simcore.rulesets.general_combat.side import RetreatPolicy
@@ -77,8 +77,14 @@ def explain(scenario: GeneralCombatScenario, means: Mapping[str, float]) -> dict
         for row, code in zip(tally.tolist(), status.tolist(), strict=True)
     )
     value = _worth(means, side, optimal.goal)
-    # The defender wants few captures and a small swing.
-    sign = -1.0 if side == Side.DEFENDER and optimal.goal != "win" else 1.0
+
+    def gain(other: float | None) -> float | None:
+        if other is None:
+            return None
+        # The defender wants few captures and a small swing.
+        more = other - value if side == Side.DEFENDER and optimal.goal != "win" else value - other
+        return more if abs(more) > MARGIN * max(1.0, abs(value)) else 0.0
+
     found = {
         "side": side.name.lower(),
         "goal": optimal.goal,
@@ -86,8 +92,8 @@ def explain(scenario: GeneralCombatScenario, means: Mapping[str, float]) -> dict
         "value": value,
         "value_written_policy": written,
         "value_default_policy": default,
-        "gain": None if default is None else sign * (value - default),
-        "gain_over_written": None if written is None else sign * (value - written),
+        "gain": gain(default),
+        "gain_over_written": gain(written),
         "examples": examples(scenario),
     }
     return {"optimal": found}
@@ -128,8 +134,10 @@ def _text(play: Play, side: Side, state: int) -> str:
             counts[unit] = counts.get(unit, 0) + n
             if plan.form[g] == LossForm.DAMAGED:
                 damaged[unit] = n
+    below = int(play.stack(side).units[state, int(plan.submerged[side]) - first]) if plan.submerged[side] < last else 0
     text = format_units(counts) or "nothing"
-    return text + (f" ({format_units(damaged)} damaged)" if damaged else "")
+    text += f" ({format_units(damaged)} damaged)" if damaged else ""
+    return text + (f" ({below} submerged)" if below else "")
 
 
 def _pairs(play: Play) -> Iterator[tuple[int, int, str]]:

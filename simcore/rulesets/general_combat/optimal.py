@@ -16,6 +16,7 @@ from simcore.rulesets.general_combat.encoding import (
     AIRCRAFT,
     ATTACKER_CHOOSES,
     DEFENDER_CHOOSES,
+    MARGIN,
     MAX_LOSS_GROUPS,
     ORDERED,
     WIN_BELOW_UNITS,
@@ -190,7 +191,7 @@ def aim_of(battles: Battles, row: int) -> Aim:
     -------
     Aim
     """
-    from simcore.rulesets.general_combat.values import MARGIN, Aim  # noqa: PLC0415 - compiles kernels
+    from simcore.rulesets.general_combat.values import Aim  # noqa: PLC0415 - compiles kernels
 
     rules = battles.rules[row]
     side, goal, decisions = (

@@ -19,6 +19,7 @@ from simcore.core.jit import kernel
 from simcore.rulesets.general_combat.encoding import (
     ATTACKER_CHOOSES,
     DEFENDER_CHOOSES,
+    MARGIN,
     MAX_LOSS_GROUPS,
     Accumulator,
     HitClass,
@@ -55,7 +56,7 @@ from simcore.rulesets.general_combat.sea import (
     take_losses,
 )
 from simcore.rulesets.general_combat.steps import acts_in_step_2, aircraft_without_room
-from simcore.rulesets.general_combat.values import CRITERIA, MARGIN
+from simcore.rulesets.general_combat.values import CRITERIA
 
 __all__ = ["Fleet", "Sea", "decide_at_sea", "explore", "new_sea", "play_at_sea"]
 

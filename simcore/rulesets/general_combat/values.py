@@ -23,6 +23,7 @@ from simcore.core.jit import kernel
 from simcore.rulesets.general_combat.encoding import (
     ATTACKER_CHOOSES,
     DEFENDER_CHOOSES,
+    MARGIN,
     MAX_LOSS_GROUPS,
     Accumulator,
     LossForm,
@@ -45,7 +46,6 @@ from simcore.rulesets.general_combat.steps import (
 
 __all__ = [
     "CRITERIA",
-    "MARGIN",
     "Aim",
     "Game",
     "Opening",
@@ -103,10 +103,6 @@ _A_SURVIVORS = int(Accumulator.SURVIVORS)
 _TAIL = 1e-17
 """Probability that may be cut off at either end of a distribution of hits in one state."""
 _REMNANT = 1e-16
-MARGIN = 1e-12
-"""How much better a choice must be than the one before it, so that rounding decides nothing: ties go on, and follow the
-order of loss. In money it is as much per unit of cost at stake."""
-
 CRITERIA = 3
 """Figures that are followed: the goal, the attacker's chance to win, the swing."""
 

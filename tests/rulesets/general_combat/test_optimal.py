@@ -416,7 +416,8 @@ def test_the_result_tells_the_gain(side: str, goal: str) -> None:
     assert data["method"] == "exact"
     assert (told["side"], told["goal"]) == (side, goal)
     assert told["decisions"] == (["casualties", "retreat"] if side == "attacker" else ["casualties"])
-    assert told["gain"] > (0 if side == "attacker" else -NEAR)
+    assert told["gain"] >= 0
+    assert told["gain"] > 0 or (side, goal) not in {("attacker", "capture"), ("attacker", "swing")}
     assert told["gain_over_written"] > 0
     without = {**scenario, side: {key: value for key, value in scenario[side].items() if key != "optimal"}}
     found = means(without)
