@@ -57,7 +57,6 @@ PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
-_ADVICE = '; use "simulate"'
 _SMALL_CALL = 2**18
 """Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
 
@@ -320,7 +319,7 @@ def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uin
 
 
 def check_size(encoded: Encoded, battles: int) -> dict[int, ScenarioError]:
-    """Return the rows whose integer sums of squares could overflow with this many battles.
+    """Return the rows that cannot be simulated: among them those whose sums of squares could overflow.
 
     Parameters
     ----------
@@ -334,7 +333,8 @@ def check_size(encoded: Encoded, battles: int) -> dict[int, ScenarioError]:
     dict of int to ScenarioError
     """
     bound = encoded.ruleset.swing_bound(encoded.arrays).tolist()
-    return {
+    reasons = [encoded.ruleset.cannot_simulate(scenario) for scenario in encoded.scenarios]
+    return {row: ScenarioError(reason, field="method") for row, reason in enumerate(reasons) if reason} | {
         row: ScenarioError(
             f"{battles:,} battles with a swing of up to {swing:,} exceed the exact sums "
             f"(battles x swing^2 must stay below 2^63); at most {_INT64_MAX // swing**2:,} battles",
@@ -534,7 +534,8 @@ def simulate(
     battles = _whole(battles, "battles", 1, MAX_BATTLES)
     first = _whole(first, "first", 0, 2**62)
     for row, problem in check_size(encoded, battles).items():
-        raise problem.at(field=f"scenarios[{row}].battles" if len(encoded) > 1 else "battles")
+        field = problem.field or "battles"
+        raise problem.at(field=f"scenarios[{row}].{field}" if len(encoded) > 1 else field)
     if not keep_battles:
         segments = np.array([[row, first, battles] for row in range(len(encoded))], dtype=np.int64)
         return Simulation(
@@ -610,6 +611,11 @@ def _distribute(encoded: Encoded, row: int) -> Distribution:
     return Distribution.from_endings(ruleset, endings)
 
 
+def _way_out(ruleset: Ruleset, scenario: ScenarioModel) -> str:
+    """Return what to do with a battle that is too large to be solved."""
+    return "take fewer units" if ruleset.cannot_simulate(scenario) else 'use "simulate"'
+
+
 def solve_checked(
     encoded: Encoded, *, threads: int | None = None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], dict[int, ScenarioError]]:
@@ -644,10 +650,13 @@ def solve_checked(
     for row, scenario in enumerate(encoded.scenarios):
         states = ruleset.count_states(scenario)
         if ruleset.solve is None or states == 0:
-            problems[row] = ScenarioError(f'ruleset "{ruleset.id}" has no exact solver for such battles{_ADVICE}')
+            problems[row] = ScenarioError(
+                f'ruleset "{ruleset.id}" has no exact solver for such battles; use "simulate"'
+            )
         elif states > MAX_STATES and not ruleset.may_be_far_smaller(scenario):
             problems[row] = ScenarioError(
-                f"the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit{_ADVICE}"
+                f"the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; "
+                + _way_out(ruleset, scenario)
             )
     rows = [row for row in range(len(encoded)) if row not in problems]
     if rows:
@@ -663,7 +672,10 @@ def solve_checked(
                     f"{name}: {battle.unit_text(0)} v {battle.unit_text(1)} was not solved (internal error)"
                 )
             else:
-                problems[row] = ScenarioError(f"the battle has more states than the exact solver has room for{_ADVICE}")
+                problems[row] = ScenarioError(
+                    "the battle has more states than the exact solver has room for; "
+                    + _way_out(ruleset, encoded.scenarios[row])
+                )
     return tally, reached, problems
 
 
@@ -804,9 +816,9 @@ def odds(
         if not problems:
             ends = _distribute(encoded, 0) if distribution else None
             return Result.from_solution(encoded.ruleset, model, solved[0], reason=reason, distribution=ends)
-        if method == "exact":
+        if method == "exact" or encoded.ruleset.cannot_simulate(model):
             raise problems[0].at(field="method")
-        reason = problems[0].problem.removesuffix(_ADVICE)
+        reason = problems[0].problem.split(";", maxsplit=1)[0]
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
     return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=seed, pairing=pairing, reason=reason)
 

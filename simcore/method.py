@@ -69,6 +69,9 @@ def choose(ruleset: Ruleset, scenario: ScenarioModel) -> Choice:
     -------
     Choice
     """
+    must = ruleset.cannot_simulate(scenario)
+    if must:
+        return Choice(max(1, expected_effort(ruleset, scenario)), must)
     states = ruleset.count_states(scenario) if ruleset.solve is not None else 0
     if states <= 0:
         return Choice(0, "there is no exact solver for such battles")

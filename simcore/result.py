@@ -278,7 +278,7 @@ class Result:
         data["swing"] |= {"quantiles": {name: int(means[name]) for name in SPREAD[:-1]}, "loss": means[SPREAD[-1]]}
         if distribution is not None:
             data["distribution"] = distribution.to_dict()
-        return cls(data, distribution)
+        return cls(data | ruleset.explain(scenario, means), distribution)
 
     @property
     def outcomes(self) -> dict[str, float]:
@@ -365,6 +365,12 @@ class Result:
         facts = []
         if "damage" in data:
             facts.append(("damage", f"{data['damage']['mean']:.2f} (sd {data['damage']['sd']:.2f})"))
+        if "optimal" in data:
+            part = data["optimal"]
+            facts.append(("optimal play", f"{part['side']}, {', '.join(part['decisions'])}, goal {part['goal']}"))
+            for label, name in (("gain over default", "gain"), ("gain over written", "gain_over_written")):
+                if part[name] is not None:
+                    facts.append((label, f"{part[name]:+.6g}"))
         if "mean_bombard_hits" in data:
             facts.append(("bombardment hits", f"{data['mean_bombard_hits']:.2f}"))
         for part in ("sea", "land"):

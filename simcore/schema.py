@@ -150,6 +150,10 @@ class Ruleset:
     pair : callable or None
         ``pair(first, second) -> scenario``: the attacker of one against the defender of another, where the two differ
         in nothing but their sides; None where that has to be checked anew.
+    cannot_simulate : callable
+        ``cannot_simulate(scenario) -> str``: why only the exact solver resolves it, "" for most.
+    explain : callable
+        ``explain(scenario, means) -> dict``: what else an exact result tells, from its expected accumulators by name.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
@@ -184,6 +188,8 @@ class Ruleset:
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
     distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
     pair: Callable[[Any, Any], Any] = lambda _first, _second: None
+    cannot_simulate: Callable[[Any], str] = lambda _scenario: ""
+    explain: Callable[[Any, Mapping[str, float]], dict[str, Any]] = lambda _scenario, _means: {}
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     kind: str = ""

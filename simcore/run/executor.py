@@ -97,7 +97,7 @@ class _Part:
         for row, number in enumerate(numbers):
             if row not in problems:
                 self.tallies[places[number]] = found[row].view(np.int64)
-            elif self.job.method == "auto":
+            elif self.job.method == "auto" and not self.record.cannot_simulate(self.job.scenarios[number]):
                 self.drawn.add(number)
                 self.segments[places[number], 2:] = 0, self.job.battles
             else:

@@ -20,6 +20,8 @@ from simcore.rulesets.general_combat.encoding import (
 )
 from simcore.rulesets.general_combat.exact import solve_assaults, solve_battles, solve_raids
 from simcore.rulesets.general_combat.extent import count_states, effort, may_be_far_smaller
+from simcore.rulesets.general_combat.gain import explain
+from simcore.rulesets.general_combat.optimal import cannot_simulate
 from simcore.rulesets.general_combat.params import GeneralCombatScenario, parse_scenario
 from simcore.rulesets.general_combat.raid import (
     RAID_ACCUMULATORS,
@@ -176,6 +178,8 @@ _BATTLES = Ruleset(
     solve=solve_battles,
     distribute=_distribute,
     pair=GeneralCombatScenario.facing,
+    cannot_simulate=cannot_simulate,
+    explain=explain,
     kind_of=_kind_of,
     plain=_plain,
 )

@@ -18,6 +18,7 @@ from simcore.rulesets.general_combat.encoding import (
     Battles,
     RowField,
 )
+from simcore.rulesets.general_combat.optimal import leave_table
 from simcore.rulesets.general_combat.raid import RAID_ACCUMULATORS, Raids
 from simcore.rulesets.general_combat.trace import EventField, RaidRecords, Records, new_raid_records, new_records
 
@@ -64,8 +65,9 @@ def _run(
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
     run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
+    leave = leave_table(arrays, np.unique(segments[:, 0]).tolist())
     table = _dice_table(arrays.odds.tobytes())
-    run(segments, arrays, table, keys, tally, status, where, records, None, None, sea, sea_records)
+    run(segments, arrays, table, keys, tally, status, where, records, None, None, sea, sea_records, leave)
     return tally, status, where
 
 
@@ -209,8 +211,9 @@ def run_one(
         sea_records = new_records(0)
     sea = 1 if arrays.rules[row, RowField.SEA] else None
     run: Any = kernel.resolve_serial
+    leave = leave_table(arrays, [row])
     table = _dice_table(arrays.odds.tobytes())
-    run(segments, arrays, table, key, tally, status, where, records, trace, script, sea, sea_records)
+    run(segments, arrays, table, key, tally, status, where, records, trace, script, sea, sea_records, leave)
     return tally, status, where
 
 

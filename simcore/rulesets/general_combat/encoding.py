@@ -22,18 +22,25 @@ __all__ = [
     "ACCUMULATORS",
     "AIRCRAFT",
     "ASSAULT_ACCUMULATORS",
+    "ATTACKER_CHOOSES",
     "BEFORE_LANDING",
     "BOMBARDERS",
     "DAMAGEABLE",
+    "DEFENDER_CHOOSES",
     "LAND_UNITS",
+    "MARGIN",
     "MAX_LOSS_GROUPS",
+    "ORDERED",
     "OUTCOMES",
     "UNITS",
+    "WIN_BELOW_UNITS",
     "Accumulator",
     "AssaultAccumulator",
     "Assaults",
     "Battles",
+    "Decision",
     "DrawStep",
+    "Goal",
     "HitClass",
     "LossForm",
     "OddsList",
@@ -41,6 +48,7 @@ __all__ = [
     "RowField",
     "SubmergePolicy",
     "UnitType",
+    "Why",
     "assault_swing_bound",
     "encode",
     "encode_assaults",
@@ -129,6 +137,47 @@ class SubmergePolicy(IntEnum):
     OUTNUMBERED = 3
 
 
+class Goal(IntEnum):
+    """What optimal play is after; the lower-case names are the public ones."""
+
+    WIN = 0
+    """The side's probability to win."""
+    CAPTURE = 1
+    """The probability that the attacker takes the territory: as high or as low as can be."""
+    SWING = 2
+    """Defender's cost lost minus attacker's: as high or as low as can be."""
+
+
+class Decision(IntEnum):
+    """What optimal play decides, as bits; the lower-case names are the public ones."""
+
+    CASUALTIES = 1
+    RETREAT = 2
+    SUBMERGE = 4
+
+
+class Why(IntEnum):
+    """Why an attacker leaves; 0 where he does not."""
+
+    POLICY = 1
+    CHANCE = 2
+    """His chance to win by going on is too small."""
+    SWING = 3
+    """Going on costs him more than the defender."""
+    GOAL = 4
+    """Leaving serves the goal of optimal play better."""
+
+
+MARGIN = 1e-12
+"""How much better a choice must be than the one before it, so that rounding decides nothing: ties go on, and follow the
+order of loss. In money it is as much per unit of cost at stake."""
+
+# Who chooses the losses freely.
+ORDERED = 0
+ATTACKER_CHOOSES = 1
+DEFENDER_CHOOSES = 2
+
+
 class DrawStep(IntEnum):
     """Step part of a random address."""
 
@@ -213,8 +262,19 @@ class RowField(IntEnum):
     DAMAGED_GIVE_ROOM = 43
     """1 where fighters can land on damaged carriers (GC-4.7.8)."""
     KEEP_LAND = 44
-    COLUMNS = 45
+    RETREAT_WIN_BELOW = 45
+    """The attacker leaves where his chance to win is smaller, in units of 1e-12; 0 is off."""
+    RETREAT_SWING_NEGATIVE = 46
+    OPTIMAL_SIDE = 47
+    """Side that plays as well as it can, -1 for none; by `Goal`, in what `Decision` names."""
+    OPTIMAL_GOAL = 48
+    OPTIMAL_DECISIONS = 49
+    TRANSPORTS_LAST = 50
+    """1 where transports are hit only by what nothing else can take (GC-2.3:tt_last)."""
+    COLUMNS = 51
 
+
+WIN_BELOW_UNITS = 10**12
 
 MAX_LOSS_GROUPS = 32
 """Rows of a side. On land: unit types, land types twice because of `keep_land`. In an assault land types up to four
@@ -433,6 +493,25 @@ def _fill_side(
             battles.odds_supported[row, side, t] = odds.index(*fire.supported, count * fire.dice)
 
 
+def _fill_decisions(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario) -> None:
+    """Fill in when the attacker retreats, and which side plays optimally, for which goal and in what."""
+    retreat = scenario.attacker.retreat
+    if "retreat" not in scenario.decisions(Side.ATTACKER):  # otherwise no policy asks for one
+        rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
+        rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
+        rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
+        rules[RowField.RETREAT_TRANSPORTS_ONLY] = retreat.when_transports_only
+        rules[RowField.RETREAT_WIN_BELOW] = round(retreat.when_win_chance_below * WIN_BELOW_UNITS)
+        rules[RowField.RETREAT_SWING_NEGATIVE] = retreat.when_swing_negative
+    rules[RowField.OPTIMAL_SIDE] = -1
+    for side in Side:
+        optimal = scenario.optimal(side)
+        if optimal is not None:
+            rules[RowField.OPTIMAL_SIDE] = side
+            rules[RowField.OPTIMAL_GOAL] = Goal[optimal.goal.upper()]
+            rules[RowField.OPTIMAL_DECISIONS] = sum(Decision[name.upper()] for name in scenario.decisions(side))
+
+
 def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, odds: OddsList) -> None:
     """Fill the row of switches and parameters that all kinds of battles share, then those of each kind."""
     edition = scenario.rules
@@ -444,6 +523,7 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     guns_are_units = edition.switches.aa_fate == "destroyed"
     attack_points = scenario.low_luck_points(Side.ATTACKER)
     retreat = scenario.attacker.retreat
+    _fill_decisions(rules, scenario)
     rules[RowField.GUNS] = guns
     rules[RowField.GUNS_ARE_UNITS] = guns_are_units
     rules[RowField.AA_ODDS] = odds.index(min(scenario.aa_value, sides), sides, aircraft if guns else 0)
@@ -459,18 +539,15 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     rules[RowField.PER_ARTILLERY] = scenario.per_artillery
     rules[RowField.CYCLE_LIMIT] = scenario.cycle_limit
     rules[RowField.RETREAT_POSSIBLE] = retreat.possible
-    rules[RowField.RETREAT_AFTER_CYCLES] = retreat.after_cycles
-    rules[RowField.RETREAT_UNITS_AT_MOST] = retreat.when_units_at_most
-    rules[RowField.RETREAT_ONLY_AIRCRAFT] = retreat.when_only_aircraft
     rules[RowField.TERRITORY_VALUE] = scenario.territory.value or 0
     rules[RowField.TREASURY] = scenario.territory.spoils
     rules[RowField.CAPTURABLE_GUNS] = 0 if guns_are_units else guns
     rules[RowField.CAPTURABLE_COMPLEXES] = complexes
     rules[RowField.SEA] = scenario.terrain == "sea"
-    rules[RowField.RETREAT_TRANSPORTS_ONLY] = retreat.when_transports_only
     rules[RowField.STRIKE_ALWAYS] = edition.switches.sub_first_strike == "always"
     rules[RowField.SUBMERGE_AT_END] = edition.switches.sub_submerge == "cycle_end"
     rules[RowField.AIR_HITS_SUBS] = edition.switches.air_hits_subs == "always"
+    rules[RowField.TRANSPORTS_LAST] = edition.switches.tt_last
     rules[RowField.TRANSPORTS_SWEPT] = edition.switches.tt_swept
     rules[RowField.ATTACKER_STRIKES_FIRST] = edition.switches.submarine_strikes == "attacker_first"
     rules[RowField.DOOMED_DESTROYER_COUNTS] = edition.switches.doomed_destroyer == "counts"

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.enums import Status
+from simcore.rulesets.general_combat import optimal
 from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ASSAULT_ACCUMULATORS, RowField, encode
 from simcore.rulesets.general_combat.extent import attacker_states, count_states
 from simcore.schema import MAX_STATES, SPREAD
@@ -78,9 +79,11 @@ def solve_battles(arrays: Battles, scenarios: Sequence[GeneralCombatScenario], *
     m = len(scenarios)
     found = np.zeros((m, _COLUMNS)), np.zeros(m, dtype=np.int64), np.full(m, Status.UNSET, dtype=np.uint8)
     at_sea = arrays.rules[:, RowField.SEA] != 0
+    decided = np.array([scenario.looks_ahead for scenario in scenarios], dtype=bool)
     for rows, part in (
-        *_solve_land(arrays, scenarios, np.flatnonzero(~at_sea), threads),
-        *_solve_sea(arrays, np.flatnonzero(at_sea), threads),
+        *_solve_land(arrays, scenarios, np.flatnonzero(~at_sea & ~decided), threads),
+        *_solve_sea(arrays, np.flatnonzero(at_sea & ~decided), threads),
+        *_solve_decided(arrays, np.flatnonzero(decided), threads),
     ):
         found[0][rows], found[1][rows], found[2][rows] = part
     return found
@@ -127,6 +130,19 @@ def _solve_sea(
         part = _in_threads(run, rows, _COLUMNS, threads)
         yield rows, part
         rows = rows[part[2] == Status.CAPACITY]
+
+
+def _solve_decided(
+    arrays: Battles, rows: npt.NDArray[np.int64], threads: int
+) -> Iterator[tuple[npt.NDArray[np.int64], _Found]]:
+    """Solve battles in which their own odds decide something."""
+    if not len(rows):
+        return
+
+    def run(some: npt.NDArray[np.int64], found: _Found) -> None:
+        found[0][:, : len(ACCUMULATORS)], found[1][:], found[2][:] = optimal.solve_decided(arrays, some.tolist())
+
+    yield rows, _in_threads(run, rows, _COLUMNS, threads)
 
 
 def solve_raids(raids: Raids, scenarios: Sequence[GeneralCombatScenario], *, threads: int) -> _Found:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simcore.enums import Side
+from simcore.rulesets.general_combat import optimal
 from simcore.rulesets.general_combat.encoding import AIRCRAFT, LossForm
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ _LAND_COMBINATIONS = 3
 """Combinations that one step goes through on land."""
 _SEA_STATE = 30_000
 _SEA_COMBINATION = 50
+_DECIDED_STATE = 100_000
+"""Of a state of a battle in which its own odds decide."""
 _RAID_STATE = 20_000
 _RAID_PIP = 500
 
@@ -72,6 +75,8 @@ def count_states(scenario: GeneralCombatScenario) -> int:
     if scenario.terrain == "raid":
         attackers, defenders = _raid_states(scenario)
         return attackers * defenders
+    if scenario.looks_ahead:
+        return optimal.count_states(scenario)
     if scenario.terrain == "sea":
         return _sea_states(scenario)
     at_sea = _sea_states(scenario.sea_battle) if scenario.sea is not None else 0
@@ -97,6 +102,8 @@ def effort(scenario: GeneralCombatScenario) -> int:
     """
     if scenario.terrain == "raid":
         return _raid_effort(scenario)
+    if scenario.looks_ahead:
+        return _DECIDED_STATE * optimal.count_states(scenario)
     if scenario.terrain == "sea":
         return _sea_effort(scenario)
     landing = _land_effort(scenario)

@@ -57,6 +57,7 @@ from simcore.rulesets.general_combat.lane import (
     tally_captures,
     total_dice,
 )
+from simcore.rulesets.general_combat.leave import leave_by_table
 from simcore.rulesets.general_combat.sea import (
     allow_air_hits,
     conclude_at_sea,
@@ -574,7 +575,9 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
 
 
 @kernel
-def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records):
+def resolve_chunk(
+    s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
+):
     """Resolve one run of battles of one matchup.
 
     Parameters
@@ -605,6 +608,8 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
     sea_records : Records or None
         None but for assaults: the sea battles before the landings, in rows as those of `records`; empty where
         there were none.
+    leave : LeaveTable or None
+        In which states attackers leave whose policy looks ahead; None where there is none in the call.
     """
     row = segments[s, 0]
     first_battle = segments[s, 1]
@@ -649,9 +654,11 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
         if sea is not None:
             end_cycle_at_sea(rules, plan, lanes, n, trace)
         elif sea_records is not None:
-            find_landing_endings(rules, plan, lanes, n, trace)
+            find_landing_endings(rules, plan, lanes, n, leave, row, trace)
         else:
             _find_endings(rules, plan, lanes, n)
+        if leave is not None and sea_records is None:
+            leave_by_table(leave, row, plan, lanes, n, trace)
         lost_lane = _find_runaway(lanes, n)
         if lost_lane >= 0:
             status[s] = _RUNAWAY
@@ -688,18 +695,22 @@ def resolve_chunk(s, segments, battles, table, keys, tallies, status, where, rec
 
 
 @kernel
-def resolve_serial(segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records):
+def resolve_serial(
+    segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
+):
     """Resolve all segments one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
         resolve_chunk(
-            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records
+            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
         )
 
 
 @driver
-def resolve_parallel(segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records):
+def resolve_parallel(
+    segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
+):
     """Resolve all segments on all threads; arguments as in `resolve_chunk`."""
     for s in prange(len(segments)):
         resolve_chunk(
-            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records
+            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
         )

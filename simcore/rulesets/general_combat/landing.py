@@ -29,6 +29,7 @@ from simcore.rulesets.general_combat.lane import (
     sum_units,
     total_dice,
 )
+from simcore.rulesets.general_combat.leave import looks_up
 from simcore.rulesets.general_combat.steps import (
     conclude_without_landing,
     condition_a,
@@ -242,10 +243,11 @@ def _leave(plan, lanes, i, only_aircraft, trace):
 
 
 @kernel
-def find_landing_endings(rules, plan, lanes, n, trace):
+def find_landing_endings(rules, plan, lanes, n, leave, row, trace):
     """Step 6 of a landing and the test before cycle 1: A, then B, which only some may follow, then the limit.
 
-    GC-4.6.1, GC-5.6. Where some leave and others stay, A is tested once more.
+    GC-4.6.1, GC-5.6. Where some leave and others stay, A is tested once more. `leave` is a table by matchup `row`, or
+    None.
     """
     _count_sides(rules, plan, lanes, n)
     totals = lanes.totals
@@ -268,6 +270,8 @@ def find_landing_endings(rules, plan, lanes, n, trace):
             ends = _CONDITION_A
         elif cycle > 0:
             wanted = wants_retreat(cycle, units, totals[_LAND, i], after, at_most, only_aircraft)
+            if leave is not None:
+                wanted = wanted or looks_up(leave, row, plan, lanes, i, trace)
             if wanted and may_leave_assault(possible, aircraft, overland, only_aircraft_leave):
                 ends = _RETREAT
                 if leaving_units(aircraft, overland, only_aircraft_leave) < units:

@@ -34,7 +34,9 @@ from simcore.rulesets.general_combat.side import (
     DAMAGE,
     MAX_CYCLES,
     AttackerSide,
+    DecisionName,
     DefenderSide,
+    Optimal,
     Outnumbered,
     RaidTarget,
     RetreatPolicy,
@@ -136,6 +138,7 @@ class GeneralCombatScenario(FrozenModel):
             self._check_raid()
         elif self.raid != RaidTarget():
             raise ScenarioError('needs terrain = "raid" (6)', field="raid")
+        self._check_decisions()
         self._check_not_empty()
         return self
 
@@ -154,13 +157,68 @@ class GeneralCombatScenario(FrozenModel):
         Returns
         -------
         GeneralCombatScenario or None
-            None where sides are not checked one by one: in raids, and in assaults with a sea battle.
+            None where sides are not checked one by one: in raids, in assaults with a sea battle, and where the odds
+            of the battle itself decide in it.
         """
-        if self.kind:
+        if self.kind or self.looks_ahead or other.looks_ahead:
             return None
         battle = self.model_copy(update={"defender": other.defender})
         battle._check_not_empty()
         return battle
+
+    def _check_decisions(self) -> None:
+        """Check what the battle's own odds decide: retreats and optimal play."""
+        policies = [("attacker", self.attacker.retreat)]
+        policies += [("sea.attacker", self.sea.attacker.retreat)] if self.sea is not None else []
+        for name, policy in policies:
+            if self.sea is not None and policy.looks_ahead:
+                field = "when_swing_negative" if policy.when_swing_negative else "when_win_chance_below"
+                raise ScenarioError(
+                    "cannot be used in an assault with a sea battle; give the landing or the sea battle alone",
+                    field=f"{name}.retreat.{field}",
+                )
+        for side in Side:
+            optimal, field = self.optimal(side), f"{side.name.lower()}.optimal"
+            if optimal is None:
+                continue
+            if self.terrain == "raid" or self.sea is not None:
+                kind = "a raid" if self.terrain == "raid" else "an assault with a sea battle"
+                raise ScenarioError(f"there is no optimal play in {kind}", field=field)
+            if self.optimal(Side(1 - side)) is not None:
+                raise ScenarioError(
+                    "only one side can play optimally, against the other's policy", field="defender.optimal"
+                )
+            if optimal.goal == "capture" and self.terrain == "sea":
+                raise ScenarioError('nothing is captured at sea (4.7.2); goals: "win", "swing"', field=f"{field}.goal")
+            able = self._able_decisions(side)
+            for name in optimal.decisions:
+                if name not in able:
+                    raise ScenarioError(
+                        f"the {side.name.lower()} has no such decision in this battle, got {shown(name)}; "
+                        f"allowed: {', '.join(able)}",
+                        field=f"{field}.decisions",
+                    )
+
+    def _able_decisions(self, side: Side) -> list[DecisionName]:
+        able: list[DecisionName] = ["casualties"]
+        able += ["retreat"] if side == Side.ATTACKER else []
+        return [*able, "submerge"] if self.terrain == "sea" else able
+
+    def optimal(self, side: Side) -> Optimal | None:
+        """Return a side's wish for optimal play."""
+        return self._side(side).optimal
+
+    def decisions(self, side: Side) -> list[DecisionName]:
+        """Return what a side decides by its goal, nothing where it follows its policies."""
+        optimal = self.optimal(side)
+        if optimal is None:
+            return []
+        return [name for name in self._able_decisions(side) if not optimal.decisions or name in optimal.decisions]
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether the battle's own odds decide something in it."""
+        return self.attacker.retreat.looks_ahead or any(self.optimal(side) is not None for side in Side)
 
     def _check_technologies(self, side: Side, field: str) -> None:
         technologies = self._side(side).technologies
@@ -434,6 +492,14 @@ class GeneralCombatScenario(FrozenModel):
             data[name]["damaged"] = {unit: n for unit, n in self._side(side).damaged.items() if n}
             data[name]["cargo"] = [format_units(load) for load in self._side(side).cargo]
             data[name]["technologies"] = sorted(data[name]["technologies"])
+            if data[name]["optimal"] is None:
+                del data[name]["optimal"]
+            else:
+                data[name]["optimal"]["decisions"] = self.decisions(side)
+        if not self.attacker.retreat.looks_ahead:
+            # Scenarios without them keep the identity that they had before there were such policies.
+            for name in ("when_win_chance_below", "when_swing_negative"):
+                del data["attacker"]["retreat"][name]
         data["attacker"]["landed"] = self.landed
         data["attacker"]["bombard"] = {unit: n for unit, n in self.attacker.bombard.items() if n}
         if self.sea is not None:
@@ -454,7 +520,8 @@ class GeneralCombatScenario(FrozenModel):
     def may_leave_in_part(self) -> bool:
         """Whether some units may leave an assault in which others fight on (GC-5.6)."""
         policy = self.attacker.retreat
-        leaves = policy.after_cycles or policy.when_units_at_most or policy.when_only_aircraft
+        leaves = policy.after_cycles or policy.when_units_at_most or policy.when_only_aircraft or policy.looks_ahead
+        leaves = bool(leaves) or "retreat" in self.decisions(Side.ATTACKER)
         return self.terrain == "amphibious" and bool(leaves)
 
     def extra_means(self) -> dict[str, str]:
@@ -573,7 +640,7 @@ class GeneralCombatScenario(FrozenModel):
                 ashore = landed.get(unit, 0)
                 rows = (LossGroup(unit, ashore, cost, LossForm.LANDED), LossGroup(unit, counts[unit] - ashore, cost))
                 groups += [row for row in rows if row.size]
-        if side == Side.ATTACKER:
+        if side == Side.ATTACKER and "casualties" not in self.decisions(side):
             groups = _kept_last(groups, self.attacker.keep_land, varies=self.sea is not None)
         states = [(unit, damaged.get(unit, 0), LossForm.DAMAGED) for unit in two_hit]
         states += [("submarine", 0, LossForm.SUBMERGED)] if "submarine" in counts else []

@@ -17,7 +17,9 @@ __all__ = [
     "DAMAGE",
     "MAX_CYCLES",
     "AttackerSide",
+    "DecisionName",
     "DefenderSide",
+    "Optimal",
     "Outnumbered",
     "RaidTarget",
     "RetreatPolicy",
@@ -97,19 +99,37 @@ class RetreatPolicy(FrozenModel):
     when_units_at_most: int = Field(default=0, ge=0, le=20_000, description="Retreat with this many units or fewer")
     when_only_aircraft: bool = Field(default=False, description="Retreat when only aircraft are left")
     when_transports_only: bool = Field(default=True, description="Retreat when only transports are left (GC-4.6.6)")
+    when_win_chance_below: float = Field(
+        default=0.0, ge=0.0, le=1.0, description="Retreat when the chance to win by going on is smaller"
+    )
+    when_swing_negative: bool = Field(
+        default=False, description="Retreat when going on costs the attacker more than the defender"
+    )
 
-    @model_validator(mode="before")
+    @field_validator("when_win_chance_below", mode="before")
     @classmethod
-    def _needs_solver(cls, data: object) -> object:
-        if isinstance(data, dict):
-            for name in ("when_win_chance_below", "when_swing_negative"):
-                if data.get(name):
-                    raise ScenarioError(
-                        f"{name} needs the exact solver, which this version does not have; "
-                        "use after_cycles, when_units_at_most or when_only_aircraft"
-                    )
-            return {k: v for k, v in data.items() if k not in {"when_win_chance_below", "when_swing_negative"}}
-        return data
+    def _is_number(cls, value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise ScenarioError(f"must be a number from 0 (off) to 1, got {shown(value)}")
+        return value
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether it needs to be known how the battle would go on."""
+        return self.when_win_chance_below > 0 or self.when_swing_negative
+
+
+GoalName = Literal["win", "capture", "swing"]
+DecisionName = Literal["casualties", "retreat", "submerge"]
+
+
+class Optimal(FrozenModel):
+    """Optimal play by one side, given the other's policy."""
+
+    goal: GoalName = Field(default="win", description="What the side is after")
+    decisions: list[DecisionName] = Field(
+        default_factory=list, description="What it decides by its goal; default: all that it can in such a battle"
+    )
 
 
 class Outnumbered(FrozenModel):
@@ -173,6 +193,7 @@ class DefenderSide(SeaDefender):
     """The defending stack."""
 
     technologies: list[TechnologyName] = Field(default_factory=list, description="Technologies of this side")
+    optimal: Optimal | None = Field(default=None, description="Play this side as well as can be, in place of policies")
 
 
 def _read_landed(value: object) -> object:

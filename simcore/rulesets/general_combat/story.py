@@ -26,8 +26,10 @@ from simcore.rulesets.general_combat.encoding import (
     Battles,
     DrawStep,
     Outcome,
+    Why,
     encode,
 )
+from simcore.rulesets.general_combat.optimal import play_of
 from simcore.rulesets.general_combat.trace import POOLED, Event, EventField, Records, new_records
 from simcore.unittext import format_units
 
@@ -178,9 +180,10 @@ def hits_text(count: int) -> str:
 class _Narrator:
     """Turns trace events into lines and draw records."""
 
-    def __init__(self, scenario: GeneralCombatScenario, odds: npt.NDArray[np.int64]) -> None:
+    def __init__(self, scenario: GeneralCombatScenario, arrays: Battles) -> None:
         self.scenario = scenario
-        self.odds = odds
+        self.arrays = arrays
+        self.odds = arrays.odds
         self.lines: list[str] = []
         self.draws: list[dict[str, Any]] = []
         self.retreated: dict[str, int] = {}
@@ -255,8 +258,27 @@ class _Narrator:
             self.last_loss = ()
         if kind == Event.DRAW:
             self._draw(event)
+        elif kind == Event.LEAVE:
+            self._leave(event)
         elif kind in {Event.LOSS, Event.SWEEP, Event.SUBMERGE, Event.DAMAGE, Event.RETREAT}:
             self._change(event, kind)
+
+    def _leave(self, event: npt.NDArray[np.int32]) -> None:
+        """Tell why the attacker leaves, where that is known from what the states are worth."""
+        own, enemy, level, why = (int(event[i]) for i in range(EventField.GROUP, EventField.SURE))
+        if why == Why.POLICY:
+            return
+        play = play_of(self.arrays, 0)
+        _, chance, swing = (float(x) for x in play.going[level, :, enemy, own])
+        if why == Why.CHANCE:
+            limit = self.scenario.attacker.retreat.when_win_chance_below
+            reason = f"the chance to win by going on is {100 * chance:.1f} %, below {100 * limit:g} %"
+        elif why == Why.SWING:
+            so_far = int(play.stack(Side.DEFENDER).lost[enemy] - play.stack(Side.ATTACKER).lost[own])
+            reason = f"going on would cost {so_far - swing:.2f} more than the defender loses"
+        else:
+            reason = f"going on is worth less to the goal (chance to win {100 * chance:.1f} %)"
+        self.lines.append(f"  attacker breaks off: {reason} (4.6.7)")
 
     def _change(self, event: npt.NDArray[np.int32], kind: int) -> None:
         """Tell what happened to units without dice of their own: losses, damage, submerging, sweeps."""
@@ -322,7 +344,7 @@ class _Told:
             if trace[0, 0] < capacity:
                 break
             capacity = int(trace[0, 0]) + 1
-        self.narrator = _Narrator(scenario, arrays.odds)
+        self.narrator = _Narrator(scenario, arrays)
         for event in trace[1 : int(trace[0, 0]) + 1]:
             self.narrator.read(event)
         self.used = int(steps[0]) - 1

@@ -38,6 +38,8 @@ class Event(IntEnum):
     DAMAGE = 6
     RETREAT = 7
     """Units leave an assault while others fight on."""
+    LEAVE = 8
+    """The attacker leaves by what the states are worth: places of both states, level and reason."""
 
 
 class EventField(IntEnum):
