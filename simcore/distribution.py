@@ -22,7 +22,7 @@ _SLACK = 1e-12
 """Rounding that a level is allowed: probabilities that sum up to exactly a half stay a half."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Distribution:
     """Every way in which a battle may end. E ends, S sides, T unit types, C numbers of cycles.
 

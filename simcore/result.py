@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simcore.enums import Side
@@ -207,7 +207,7 @@ class Result:
     """
 
     data: dict[str, Any]
-    distribution: Distribution | None = None
+    distribution: Distribution | None = field(default=None, compare=False)
 
     @classmethod
     def from_tally(

@@ -264,7 +264,12 @@ def test_exact_odds_of_what_cannot_vary() -> None:
     made = simcore.odds("3 infantry", "", method="exact").to_dict()
     assert made["outcomes"]["attacker_wins"] == 1.0
     assert made["cycles"] == {"mean": 0.0, "sd": 0.0}
-    assert made["swing"] == {"mean": 0.0, "sd": 0.0}
+    assert made["swing"] == {
+        "mean": 0.0,
+        "sd": 0.0,
+        "quantiles": dict.fromkeys(("q05", "q25", "q50", "q75", "q95"), 0),
+        "loss": 0.0,
+    }
     # Low luck: a sure hit each in the first cycle.
     sure = simcore.odds("6 infantry", "1 infantry", method="exact", low_luck="combat", cycle_limit=1).to_dict()
     assert sure["defender"]["sd_cost_lost"] == 0.0
