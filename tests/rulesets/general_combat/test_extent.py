@@ -106,13 +106,17 @@ def test_what_is_passed_over_is_a_chain_of_its_own() -> None:
     # Hits of submarines pass over fighters: with any of the destroyers left no fighter is lost.
     assert bound_of(at_sea("2 destroyer, 1 fighter", "3 submarine")) == (2 + 2) * 4 + 2
     # The fighter is lost first here: with any number of destroyers.
-    order = {"attacker_loss_order": ["fighter"]}
-    assert bound_of(at_sea("2 destroyer, 1 fighter", "3 submarine", **order)) == 6 * 4 + 2
+    first = at_sea("2 destroyer, 1 fighter", "3 submarine", attacker_loss_order=["fighter"])
+    assert bound_of(first) == 6 * 4 + 2
     # Hits of the fighter pass over submarines once its destroyer is gone, which then are a chain beside the cruiser.
     states = bound_of(at_sea("1 destroyer, 1 fighter", "2 submarine, 1 cruiser"))
     assert states == 1 * 4 + 2 * (3 * 2) + 2
-    always = {"switches": {"air_hits_subs": "always"}}
-    assert bound_of(at_sea("1 destroyer, 1 fighter", "2 submarine, 1 cruiser", **always)) < states
+    # Where aircraft can always hit them, they are not passed over.
+    always = at_sea("1 destroyer, 1 fighter", "2 submarine, 1 cruiser", switches={"air_hits_subs": "always"})
+    assert bound_of(always) == 3 * 4 + 2
+    # A sweep takes transports from among them, so that either of two, or one, may be left alone.
+    always["defender"]["units"] = "2 submarine, 1 transport"
+    assert bound_of(always) == 3 * (4 + 2) + 2
 
 
 def test_cycles_that_are_counted_multiply() -> None:
