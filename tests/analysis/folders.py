@@ -43,9 +43,13 @@ def matchup(
     sds: tuple[float, float, float] = (4.0, 4.0, 6.0),
     cycles: tuple[float, float] = (3.0, 1.0),
     error: str = "",
+    method: str = "simulated",
     **grid: Any,
 ) -> dict[str, Any]:
-    """One row; `counts` None makes a failed one. `sds`: attacker's loss, defender's loss, swing."""
+    """One row; `counts` None makes a failed one. `sds`: attacker's loss, defender's loss, swing.
+
+    An exact row has the shares of the counts and no counts.
+    """
     row: dict[str, Any] = {
         "attacker": attacker.name,
         "defender": defender.name,
@@ -56,13 +60,15 @@ def matchup(
         "attacker_cost": attacker.cost,
         "defender_cost": defender.cost,
         **{f"grid.{key.replace('__', '.')}": value for key, value in grid.items()},
+        "method": method,
         "status": "failed" if counts is None else "ok",
         "error": error,
     }
     battles = sum(counts.values()) if counts else 0
-    row["battles"] = battles
+    is_exact = method == "exact"
+    row["battles"] = 0 if is_exact else battles
     for outcome in OUTCOMES:
-        row[f"n_{outcome}"] = None if counts is None else counts.get(outcome, 0)
+        row[f"n_{outcome}"] = None if counts is None or is_exact else counts.get(outcome, 0)
         row[f"p_{outcome}"] = None if counts is None else counts.get(outcome, 0) / battles
     figures: Iterable[float | None] = [None] * len(FIGURES)
     if counts is not None:
@@ -89,7 +95,7 @@ def write_columns(
     folder.mkdir(parents=True, exist_ok=True)
     number = len(columns["attacker"])
     battles = int(np.max(columns["battles"]))
-    constant = {"ruleset": "general_combat", "edition": "spring1942", "method": "simulated", "seed": "7"}
+    constant = {"ruleset": "general_combat", "edition": "spring1942", "seed": "7"}
     matchups = {
         "matchup": pa.array(np.arange(number, dtype=np.int32)),
         **columns,
@@ -208,6 +214,7 @@ def battlefield(
         columns[f"{side}_cost"] = np.array([mix.cost for mix in mixes])[index]
     if key:
         columns[f"grid.{key}"] = [values[point] for point in place[0]]
+    columns["method"] = np.full(len(win), "simulated", dtype=object)
     columns["status"] = np.full(len(win), "ok", dtype=object)
     columns["error"] = np.full(len(win), "", dtype=object)
     columns["battles"] = np.full(len(win), battles)

@@ -172,12 +172,46 @@ def test_common_dice_are_not_taken_for_independent(tmp_path: Path) -> None:
 
 
 def test_exact_runs_have_no_width(tmp_path: Path) -> None:
-    rows = [matchup(A, X, counts(600, 400)), matchup(B, X, counts(700, 300))]
-    summary = analysis.summarize(write(tmp_path / "run", rows, method="exact"))
+    rows = [matchup(A, X, counts(600, 400), method="exact"), matchup(B, X, counts(700, 300), method="exact")]
+    summary = analysis.summarize(write(tmp_path / "run", rows, method="exact", battles=None))
     assert (summary.matchups["lo_attacker_wins"] == summary.matchups["hi_attacker_wins"]).all()
     assert (summary.mixes["lo_win_share_mean"] == summary.mixes["hi_win_share_mean"]).all()
     assert "interval" not in summary.headlines[1]
     assert "Strongest attacker: “beta” wins 70.0 % against its one opponent." in summary.headlines
+
+
+def test_runs_of_both_kinds(tmp_path: Path) -> None:
+    y = Mix("guns")
+    rows = [
+        matchup(A, X, counts(600, 400), method="exact"),
+        matchup(A, y, counts(500, 500)),
+        matchup(B, X, counts(700, 300), method="exact"),
+        matchup(B, y, counts(300, 700), method="exact"),
+    ]
+    summary = analysis.summarize(write(tmp_path / "run", rows, method="auto", battles=1_000))
+    table = summary.matchups
+    assert summary.run.method == "mixed"
+    assert table["n_attacker_wins"].isna().tolist() == [True, False, True, True]
+    for name in ("attacker_wins", "attacker_win_share", "lead", "captured"):
+        assert (table[f"lo_{name}"] == table[f"hi_{name}"]).tolist() == [True, False, True, True]
+    assert (table["swing_se"] == 0.0).tolist() == [True, False, True, True]
+    # The exact lead of 0.2 is a favourite by itself; the sampled lead of 0 is none.
+    assert table["favourite"].tolist() == ["attacker", "none", "attacker", "defender"]
+    # Half of the mean is exact: half the error is left.
+    alpha, beta = (row_of(summary, "attacker", name) for name in ("alpha", "beta"))
+    width = table["hi_attacker_win_share"].iloc[1] - 0.5
+    assert alpha["hi_win_share_mean"] == pytest.approx(0.55 + width / 2)
+    assert alpha["swing_se"] == pytest.approx(table["swing_se"].iloc[1] / 2)
+    assert beta["lo_win_share_mean"] == beta["hi_win_share_mean"] == pytest.approx(0.5)
+    assert (alpha["battles"], beta["battles"]) == (1_000, 0)
+    text = " ".join(summary.to_text().split())
+    assert "3 exact, 1 simulated, the latter with 1,000 battles each" in text
+    assert "(each simulated one at 95 % confidence)" in text
+    lines = [line for line in summary.to_text().splitlines() if line.startswith(("  alpha", "  beta"))]
+    assert [" to " in line for line in lines] == [True, False]
+    assert "3 exact, 1 simulated" in repr(summary.run)
+    found = summary.to_dict()
+    assert (found["method"], found["exact"], found["simulated"], found["battles"]) == ("mixed", 3, 1, 1_000)
 
 
 def test_weights_of_nothing(tmp_path: Path) -> None:

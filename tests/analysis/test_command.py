@@ -26,7 +26,18 @@ def words(folder: Path, place: int = 0) -> list[str]:
 
 def test_a_plain_run_needs_edition_battles_and_seed(tmp_path: Path) -> None:
     folder = write(tmp_path / "run", [matchup(ONE, TWO, COUNTS)])
-    assert words(folder) == ["--edition", "spring1942", "--battles", "100", "--seed", "7"]
+    assert words(folder) == ["--edition", "spring1942", "--method", "simulate", "--battles", "100", "--seed", "7"]
+
+
+def test_exact_rows_need_no_battles(tmp_path: Path) -> None:
+    rows = [matchup(ONE, TWO, COUNTS, method="exact"), matchup(TWO, ONE, COUNTS)]
+    folder = write(tmp_path / "run", rows, method="auto")
+    assert words(folder) == ["--edition", "spring1942", "--method", "exact"]
+    assert words(folder, 1)[2:] == ["--method", "simulate", "--battles", "100", "--seed", "7"]
+    # For all rows at once: what the default method decides is what the sweep decided.
+    run = analysis.load(folder)
+    any_row = {"edition": "spring1942", "battles": 0, "method": None}
+    assert command.options(run, any_row) == "--edition spring1942 --battles 100 --seed 7"
 
 
 def test_what_differs_from_the_defaults_is_added(tmp_path: Path) -> None:
@@ -40,7 +51,7 @@ def test_what_differs_from_the_defaults_is_added(tmp_path: Path) -> None:
     }
     sweep = {"sweep": {"editions": {"house": {"base": "spring1942"}}}, "scenario": scenario}
     folder = write(tmp_path / "run", [matchup(ONE, TWO, COUNTS)], sweep=sweep, pairing="common")
-    assert words(folder)[6:] == [
+    assert words(folder)[8:] == [
         "--pairing", "common",
         "--edition-file", "editions.toml",
         "--set", "low_luck=both",

@@ -207,7 +207,7 @@ def test_heat_map_holds_the_shares(small: Page, small_run: Path) -> None:
     # Strongest first.
     strongest = summary.mixes[summary.mixes["side"] == "attacker"].sort_values("win_share_mean")["mix"].iloc[-1]
     assert details["attackers"][0] == strongest
-    assert details["options"] == ["--edition spring1942 --battles 10000 --seed 7"]
+    assert details["options"] == ["--edition spring1942 --method simulate --battles 10000 --seed 7"]
 
 
 def test_failed_and_unpaired_cells_are_empty(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_tables_hold_numbers_to_sort_by(small: Page) -> None:
 def test_rows_tell_how_to_compute_them_again(small: Page, small_run: Path) -> None:
     row = analysis.load(small_run).matchups.iloc[0]
     units = f'"{row["attacker_units"]}" "{row["defender_units"]}"'
-    assert f"simcore odds {units} --edition spring1942 --battles 10000 --seed 7" in small.shown
+    assert f"simcore odds {units} --edition spring1942 --method simulate --battles 10000 --seed 7" in small.shown
 
 
 def test_shares_of_a_row_add_up(tmp_path: Path) -> None:

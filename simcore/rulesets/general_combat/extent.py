@@ -240,8 +240,9 @@ def _side_states(scenario: GeneralCombatScenario, side: Side, *, faces_destroyer
         submarines += np.minimum(submarines, len(needed["submarine"]))
     states = aircraft * submarines
     without, with_destroyers = int(states[destroyers_until:].sum()), int(states[:destroyers_until].sum())
-    if side == Side.DEFENDER and always and "submarine" not in apart:
-        without += scenario.own_counts(side).get("submarine", 0)
+    own = scenario.own_counts(side)
+    if side == Side.DEFENDER and always and "submarine" not in apart and own.get("transport"):
+        without += own.get("submarine", 0)
     return without, with_destroyers
 
 
