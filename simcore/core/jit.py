@@ -27,6 +27,7 @@ __all__ = [
     "is_cache_cold",
     "is_jit_disabled",
     "kernel",
+    "part",
     "prange",
     "prune_cache",
     "source_digest",
@@ -167,6 +168,16 @@ def prune_cache() -> list[Path]:
 def kernel(function: _F) -> _F:
     """Compile a rule step or helper: cached, without the GIL, strict floating point, no hidden raises."""
     return _NUMBA.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def part(function: _F) -> _F:
+    """Compile a kernel that only other kernels call.
+
+    Nothing is compiled to call it from Python: with arguments of many arrays that takes longer than the code itself.
+    """
+    return _NUMBA.njit(  # type: ignore[no-any-return]
+        cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
 
 
 def driver(function: _F) -> _F:

@@ -73,7 +73,12 @@ BAD_VALUES = [
     ("defender.retreat = { after_cycles = 2 }", r"defender\.retreat: "),
     ("attacker.technologies = ['jets']", r"attacker\.technologies"),
     ("attacker.technologies = ['jet_fighters']", r"attacker\.technologies: .*spring1942"),
-    ("attacker.retreat = { when_win_chance_below = 0.5 }", r"attacker\.retreat: .*exact solver"),
+    (
+        "attacker.retreat = { when_win_chance_below = 1.5 }",
+        r"attacker\.retreat\.when_win_chance_below: .*0 \(off\) to 1",
+    ),
+    ("attacker.optimal = { goal = 'loot' }", r"attacker\.optimal\.goal: .*loot"),
+    ("defender.optimal = { decisions = ['retreat'] }", r"defender\.optimal\.decisions: .*allowed: casualties"),
     ("attacker.units = 3", r"attacker\.units: "),
     ("attacker.units = { infantry = -3 }", r"attacker\.units.*-3"),
     ("attacker.units = { infantry = 2.5 }", r"attacker\.units.*2\.5"),

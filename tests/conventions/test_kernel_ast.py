@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*(ROOT / "simcore").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")])
 JIT = ROOT / "simcore" / "core" / "jit.py"
-DECORATORS = {"kernel", "driver"}
+DECORATORS = {"kernel", "part", "driver"}
 NUMBA_NAMES = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "jitclass", "prange"}
 
 
@@ -110,7 +110,7 @@ def test_compiled_functions_never_raise_print_or_draw(path: Path, kind: str, fun
 @pytest.mark.parametrize(("path", "kind", "function"), KERNELS)
 def test_prange_stands_only_in_drivers(path: Path, kind: str, function: ast.FunctionDef) -> None:
     loops = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == "prange"]
-    if kind == "kernel":
+    if kind in {"kernel", "part"}:
         assert not loops, f"{_name(path)}: {function.name}"
         return
     assert len(loops) == 1, "a driver has exactly one prange"

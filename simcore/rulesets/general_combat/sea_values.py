@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
-from simcore.core.jit import kernel
+from simcore.core.jit import kernel, part
 from simcore.rulesets.general_combat.encoding import (
     ATTACKER_CHOOSES,
     DEFENDER_CHOOSES,
@@ -262,7 +262,7 @@ class Sea(NamedTuple):
     post_stamps: Any
 
 
-@kernel
+@part
 def _new_fleet(capacity):
     slots = np.int64(16)
     while slots < 2 * capacity + 2:
@@ -281,7 +281,7 @@ def _new_fleet(capacity):
     )
 
 
-@kernel
+@part
 def _new_events(events, options):
     return Events(
         chance=np.zeros(events),
@@ -290,7 +290,7 @@ def _new_events(events, options):
     )
 
 
-@kernel
+@part
 def _set_radix(plan, side, counts, fleet):
     """Give numbers to the states of a side; returns False where 64 bits are not enough."""
     step = np.int64(1)
@@ -308,7 +308,7 @@ def _set_radix(plan, side, counts, fleet):
     return True
 
 
-@kernel
+@part
 def _find_state(plan, side, fleet, alive):
     """Return the index of the side's state in lane 0, -1 if there are too many."""
     base = plan.groups[side, 0]
@@ -330,14 +330,14 @@ def _find_state(plan, side, fleet, alive):
     return at
 
 
-@kernel
+@part
 def _load(plan, side, fleet, state, alive):
     base = plan.groups[side, 0]
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         alive[g, 0] = fleet.units[state, g - base]
 
 
-@kernel
+@part
 def _hits_by_class(s, units, side, step):
     """Fill ``s.pmfs`` with the distributions of a side's hits by class in one step, ``s.sizes`` with the most."""
     rules = s.rules
@@ -379,7 +379,7 @@ def _hits_by_class(s, units, side, step):
                 sizes[c] = two_point(s.points[c], per_hit, pmfs[c])
 
 
-@kernel
+@part
 def _merge_classes(plan, side, alive, pmfs, sizes, air_hits_subs, scratch):
     """Add to the hits that may fall on anything those that do so here (GC-4.8.1)."""
     aircraft = np.int64(0)
@@ -400,7 +400,7 @@ def _merge_classes(plan, side, alive, pmfs, sizes, air_hits_subs, scratch):
             pmfs[c, 0] = 1.0
 
 
-@kernel
+@part
 def _kind_of(t):
     """Kind of target: 0 aircraft, 1 submarine, 2 other ship, 3 transport."""
     if is_aircraft(t):
@@ -410,14 +410,14 @@ def _kind_of(t):
     return 3 if t == _TRANSPORT else 2
 
 
-@kernel
+@part
 def _hits_in(plan, g, before, after):
     """Hits that took row `g` from `before` to `after`: two for a whole two-hit ship that is gone."""
     weight = 2 if plan.form[g] == _HULL else 1
     return weight * (np.int64(before[g, 0]) - after[g, 0])
 
 
-@kernel
+@part
 def _list_choices(plan, side, fleet, before, other, air, sub, air_hits_subs, last, ordered, alive, events, n):
     """Add to `events` the states that the owner may choose from under these hits; returns their end, -1 if full.
 
@@ -482,7 +482,7 @@ def _list_choices(plan, side, fleet, before, other, air, sub, air_hits_subs, las
             return n
 
 
-@kernel
+@part
 def _list_events(s, side, is_free, air_hits_subs, events):
     """List what a side may be left with under the hits in ``s.pmfs``; returns the number of events, -1 if full.
 
@@ -542,7 +542,7 @@ def _list_events(s, side, is_free, air_hits_subs, events):
     return n
 
 
-@kernel
+@part
 def _meet(s, y, x):
     """Note that a pair of states can be arrived at; returns False if there are too many."""
     if s.seen[y, x] == 0:
@@ -556,7 +556,7 @@ def _meet(s, y, x):
     return True
 
 
-@kernel
+@part
 def _pick(worth, events, e, y, margin):
     """Return the attacker's best state of an event beside the defender's `y`, chosen in step 4 (GC-4.4.2)."""
     chosen = events.states[events.first[e]]
@@ -568,7 +568,7 @@ def _pick(worth, events, e, y, margin):
     return chosen
 
 
-@kernel
+@part
 def _answer(s, worth, aim, events, n_events, y, origin, is_looped, out):
     """Fill `out` with the worth of step 4 beside the defender's state `y`."""
     for c in range(CRITERIA + 1):
@@ -586,7 +586,7 @@ def _answer(s, worth, aim, events, n_events, y, origin, is_looped, out):
     s.effort[0] += n_events
 
 
-@kernel
+@part
 def _exchange(s, worth, aim, mode, weight, stamp, origin, is_looped, out):
     """Go through steps 3 and 4 from the board in ``s.one.alive``; returns False if something is full.
 
@@ -678,7 +678,7 @@ def _exchange(s, worth, aim, mode, weight, stamp, origin, is_looped, out):
     return True
 
 
-@kernel
+@part
 def _board_after_strikes(s, x, y, before, after, one_by_one):
     """Put the board after step 2 into ``s.one``: from (x, y) at its start to (before, after)."""
     plan = s.plan
@@ -701,7 +701,7 @@ def _board_after_strikes(s, x, y, before, after, one_by_one):
         _load(plan, 1, s.enemy, after, one.alive)
 
 
-@kernel
+@part
 def _strike(s, worth, aim, mode, weight, stamp, x, y, origin, is_looped, out):
     """Go through steps 2 to 4 from the board (x, y), on which nobody submerges any more; as `_exchange`."""
     plan = s.plan
@@ -803,7 +803,7 @@ def _strike(s, worth, aim, mode, weight, stamp, x, y, origin, is_looped, out):
     return True
 
 
-@kernel
+@part
 def _choose_pair(
     s, worth, aim, mode, weight, stamp, x, y, taken, e, given, f, one_by_one, origin, is_looped, best, one_out
 ):
@@ -845,7 +845,7 @@ def _choose_pair(
     return True
 
 
-@kernel
+@part
 def _strike_back(s, worth, aim, mode, weight, stamp, x, y, after, struck, origin, is_looped, reply, best, one_out):
     """Let the defender's submarines strike when the attacker's have, and the defender is left with `after`."""
     given = s.strikes[1]
@@ -874,7 +874,7 @@ def _strike_back(s, worth, aim, mode, weight, stamp, x, y, after, struck, origin
     return True
 
 
-@kernel
+@part
 def _room_to_dive(s, side):
     """Submarines of a side that may submerge now, by ``s.one.totals``: none where there is no enemy (GC-4.2.2)."""
     totals = s.one.totals
@@ -889,7 +889,7 @@ def _room_to_dive(s, side):
     return np.int64(0)
 
 
-@kernel
+@part
 def _put_board(s, x, y, cycle, divers, at_end):
     """Put a pair on the board and let submarines submerge: at the end of a cycle, or in step 2 of one.
 
@@ -924,7 +924,7 @@ def _put_board(s, x, y, cycle, divers, at_end):
     return room
 
 
-@kernel
+@part
 def _states_on_board(s):
     """Return the states of both sides on the board, attacker's first."""
     x = _find_state(s.plan, 0, s.own, s.one.alive)
@@ -932,7 +932,7 @@ def _states_on_board(s):
     return x, y
 
 
-@kernel
+@part
 def _ending(s, rules, x, y, cycle):
     """Return how step 6 ends a pair under some rules, and the outcome if condition A does."""
     _load(s.plan, 0, s.own, x, s.one.alive)
@@ -946,7 +946,7 @@ def _ending(s, rules, x, y, cycle):
     return ending, outcome
 
 
-@kernel
+@part
 def _pay_at_sea(s, aim, x, y, outcome, out):
     """Fill `out` with what an end is worth by each criterion."""
     swing = float(s.enemy.lost[y] - s.own.lost[x])
@@ -996,7 +996,7 @@ def explore(s, aim, x, y):
     return True
 
 
-@kernel
+@part
 def _value_going(s, aim, level, worth, x, y, is_looped, out, best):
     """Fill `best` with the worth of a cycle from (x, y), its part that changes nothing apart; notes who submerges."""
     origin = (y, x)
@@ -1021,7 +1021,7 @@ def _value_going(s, aim, level, worth, x, y, is_looped, out, best):
     return True
 
 
-@kernel
+@part
 def _settle_at_sea(s, aim, level, x, y, ending, outcome, going, leaving):
     """Work out step 6 of a pair from the worth of going on; returns `Why` the attacker leaves."""
     base = s.settled[level, :, y, x]
@@ -1053,7 +1053,7 @@ def _settle_at_sea(s, aim, level, x, y, ending, outcome, going, leaving):
     return why
 
 
-@kernel
+@part
 def _value_pair(s, aim, level, levels, x, y, scratch):
     """Work out one pair at a level: going on, settled, arriving; returns False if something is full."""
     out, best, going, leaving = scratch
@@ -1118,7 +1118,7 @@ def _value_pair(s, aim, level, levels, x, y, scratch):
     return True
 
 
-@kernel
+@part
 def _in_order(s):
     """Return the pairs from those that can take the fewest hits."""
     n = s.n_pairs[0]
@@ -1148,24 +1148,25 @@ def decide_at_sea(s, aim, levels, x, y, most_effort, total):
     """
     order = _in_order(s)
     scratch = (np.zeros(CRITERIA + 1), np.zeros(CRITERIA + 1), np.zeros(CRITERIA), np.zeros(CRITERIA))
-    for level in range(levels, 0, -1):
+    _put_board(s, x, y, 0, 0, True)
+    first, second = _states_on_board(s)
+    for level in range(levels, -1, -1):
         for k in range(len(order)):
             pair = s.pairs[order[k]]
+            # Before cycle 1 there is one pair alone.
+            if level == 0 and (pair[0] != second or pair[1] != first):
+                continue
             if not _value_pair(s, aim, level, levels, np.int64(pair[1]), np.int64(pair[0]), scratch):
                 return False
             if s.effort[0] > most_effort:
                 return False
-    _put_board(s, x, y, 0, 0, True)
-    first, second = _states_on_board(s)
-    if not _value_pair(s, aim, np.int64(0), levels, first, second, scratch):
-        return False
     for c in range(CRITERIA):
         total[c] = s.settled[0, c, second, first]
         s.arriving[0, c, y, x] = total[c]
     return True
 
 
-@kernel
+@part
 def _book_at_sea(s, x, y, outcome, chance, acc):
     """Add the probability of an end to the accumulators."""
     plan = s.plan
@@ -1200,7 +1201,7 @@ def _book_at_sea(s, x, y, outcome, chance, acc):
     acc[_A_SWING + 1] += chance * swing * swing
 
 
-@kernel
+@part
 def _push_pair(s, aim, level, levels, worth, x, y, acc, out):
     """Let what is settled in a pair end or fight its next cycle; returns False if something is full."""
     chance = s.post[y, x]
@@ -1238,7 +1239,7 @@ def _push_pair(s, aim, level, levels, worth, x, y, acc, out):
     return _strike(s, worth, aim, _PUSH, chance, stamp + chance, first, second, (y, x), is_last, out)
 
 
-@kernel
+@part
 def _settle_arrivals(s, level, x, y):
     """Let what arrived at a pair become what it is in step 6."""
     if s.arrived[y, x] == 0.0:
@@ -1265,21 +1266,21 @@ def play_at_sea(s, aim, levels, x, y, acc):
     order = _in_order(s)
     out = np.zeros(CRITERIA + 1)
     s.arrived[y, x] = 1.0
-    for level in range(levels):
-        for k in range(len(order)):
+    # Each level but the last in two rounds: all that arrives is settled, then all that is settled goes on. In the last
+    # one, which leads to itself, every pair does both before the smaller ones.
+    for turn in range(2 * levels + 1):
+        level = turn // 2
+        is_last = level == levels
+        for k in range(len(order) - 1, -1, -1):
             pair = s.pairs[order[k]]
-            _settle_arrivals(s, level, np.int64(pair[1]), np.int64(pair[0]))
-        for k in range(len(order)):
-            pair = s.pairs[order[k]]
-            at = (np.int64(pair[1]), np.int64(pair[0]))
-            if not _push_pair(s, aim, level, levels, s.arriving[level + 1], at[0], at[1], acc, out):
-                return False
-    for k in range(len(order) - 1, -1, -1):
-        pair = s.pairs[order[k]]
-        at = (np.int64(pair[1]), np.int64(pair[0]))
-        _settle_arrivals(s, levels, at[0], at[1])
-        if not _push_pair(s, aim, levels, levels, s.arriving[levels], at[0], at[1], acc, out):
-            return False
+            first = np.int64(pair[1])
+            second = np.int64(pair[0])
+            if is_last or turn % 2 == 0:
+                _settle_arrivals(s, level, first, second)
+            if is_last or turn % 2 == 1:
+                worth = s.arriving[min(level + 1, levels)]
+                if not _push_pair(s, aim, level, levels, worth, first, second, acc, out):
+                    return False
     return True
 
 

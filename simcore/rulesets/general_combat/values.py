@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
-from simcore.core.jit import kernel
+from simcore.core.jit import kernel, part
 from simcore.rulesets.general_combat.encoding import (
     ATTACKER_CHOOSES,
     DEFENDER_CHOOSES,
@@ -223,7 +223,7 @@ class Game(NamedTuple):
     sub_starts: Any
 
 
-@kernel
+@part
 def new_stack(states, most):
     """Return room for the states of a side and for so many hits that it scores."""
     slots = np.int64(16)
@@ -253,7 +253,7 @@ def new_stack(states, most):
     )
 
 
-@kernel
+@part
 def set_radix(plan, side, counts, radix):
     """Give numbers to the states of a side; returns False where 64 bits are not enough."""
     step = np.int64(1)
@@ -269,14 +269,14 @@ def set_radix(plan, side, counts, radix):
     return True
 
 
-@kernel
+@part
 def _load(plan, side, stack, state, alive):
     base = plan.groups[side, 0]
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         alive[g, 0] = stack.units[state, g - base]
 
 
-@kernel
+@part
 def _find(plan, side, stack, alive):
     """Return the state on `alive`, -1 where there is no room for it."""
     base = plan.groups[side, 0]
@@ -294,7 +294,7 @@ def _find(plan, side, stack, alive):
     return at
 
 
-@kernel
+@part
 def _describe(rules, plan, odds, side, stack, i, alive, doomed, dice, scratch):
     """Count the units of state `i`, what is lost in it, and the distribution of the hits it scores."""
     _load(plan, side, stack, i, alive)
@@ -348,7 +348,7 @@ def _describe(rules, plan, odds, side, stack, i, alive, doomed, dice, scratch):
         stack.hits[i, h] = first[h]
 
 
-@kernel
+@part
 def list_states(rules, plan, odds, side, stack, is_free, in_part, alive, doomed, dice, hits, scratch):
     """Complete a side's states by all that follow from those there are; returns False if there are too many.
 
@@ -399,7 +399,7 @@ def list_states(rules, plan, odds, side, stack, is_free, in_part, alive, doomed,
     return True
 
 
-@kernel
+@part
 def _bombarded(plan, enemy, d, firing):
     """Defenders of state `firing` that state `d` lacks, as far as they can still fire (GC-5.5)."""
     base = plan.groups[1, 0]
@@ -410,7 +410,7 @@ def _bombarded(plan, enemy, d, firing):
     return total
 
 
-@kernel
+@part
 def _test_a(rules, own, enemy, a, d, firing, bombarded, cycle):
     """Test condition A with the defenders of state `firing` able to fire; returns an outcome or `_GOES_ON`."""
     board = np.int64(own.board[a])
@@ -424,7 +424,7 @@ def _test_a(rules, own, enemy, a, d, firing, bombarded, cycle):
     return outcome
 
 
-@kernel
+@part
 def _defender_lost(rules, enemy, d, outcome):
     """Cost that the defender has lost when it ends so: AAA units without company too (GC-2.3:aa_fate)."""
     if rules[_GUNS_ARE_UNITS] != 0 and (outcome == _WINS or outcome == _CLEARS):
@@ -432,7 +432,7 @@ def _defender_lost(rules, enemy, d, outcome):
     return float(enemy.lost[d])
 
 
-@kernel
+@part
 def _pay(rules, own, enemy, aim, a, d, outcome, out):
     """Fill `out` with what an end is worth by each criterion."""
     swing = _defender_lost(rules, enemy, d, outcome) - float(own.lost[a])
@@ -441,7 +441,7 @@ def _pay(rules, own, enemy, aim, a, d, outcome, out):
     out[2] = swing
 
 
-@kernel
+@part
 def _choose_losses(own, worth, game, aim, a, d):
     """Find the attacker's best states after 1, 2, ... hits in (a, d) by the worth of the arrival (GC-4.4.2).
 
@@ -465,7 +465,7 @@ def _choose_losses(own, worth, game, aim, a, d):
         best[h, d, a] = chosen
 
 
-@kernel
+@part
 def _suffer(own, enemy, worth, game, aim, a, f, d, skip_none, out):
     """Fill `out` with the worth of step 4, fired by the defenders of `f`, when the others are those of `d`.
 
@@ -494,7 +494,7 @@ def _suffer(own, enemy, worth, game, aim, a, f, d, skip_none, out):
             break
 
 
-@kernel
+@part
 def _fight(own, enemy, worth, game, aim, a, f, d, skip_none, out, one):
     """Fill `out` with the worth of a cycle in (a, d) whose arrivals are worth `worth`; `f` are those who fire.
 
@@ -527,7 +527,7 @@ def _fight(own, enemy, worth, game, aim, a, f, d, skip_none, out, one):
     return scored[0] * enemy.hits[f, 0] if skip_none else 0.0
 
 
-@kernel
+@part
 def choose_defenders(own, enemy, worth, game, aim, a, f, d, h, ordered, one):
     """Return the defender's best state after `h` hits, chosen before his own dice fall (GC-4.3.2)."""
     _suffer(own, enemy, worth, game, aim, a, f, ordered, False, one)
@@ -544,7 +544,7 @@ def choose_defenders(own, enemy, worth, game, aim, a, f, d, h, ordered, one):
     return chosen
 
 
-@kernel
+@part
 def _leave(rules, own, enemy, aim, game, a, d, cycle, out):
     """Fill `out` with the worth of leaving after a cycle; returns False where nobody may (GC-4.6.8, GC-5.6)."""
     if rules[_LANDING] == 0:
@@ -572,7 +572,7 @@ def _leave(rules, own, enemy, aim, game, a, d, cycle, out):
     return True
 
 
-@kernel
+@part
 def _why_leave(rules, own, enemy, aim, a, d, cycle, going, leaving):
     """Why the attacker leaves, by what going on and leaving are worth; 0 if he stays."""
     if aim.free_retreat != 0:
@@ -589,7 +589,7 @@ def _why_leave(rules, own, enemy, aim, a, d, cycle, going, leaving):
     return 0
 
 
-@kernel
+@part
 def _settle(rules, own, enemy, aim, game, worth, a, d, level, stays, scratch):
     """Work out one state at a level: what going on and arriving are worth, and whether the attacker leaves.
 
@@ -621,7 +621,7 @@ def _settle(rules, own, enemy, aim, game, worth, a, d, level, stays, scratch):
         before[c, d, a] = end[c]
 
 
-@kernel
+@part
 def value_levels(rules, own, enemy, aim, game, levels):
     """Work out all states, from the last level back to the first.
 
@@ -650,7 +650,7 @@ def value_levels(rules, own, enemy, aim, game, levels):
                 _settle(rules, own, enemy, aim, game, now, a, d, level, stays, scratch)
 
 
-@kernel
+@part
 def _add_fire(own, enemy, game, aim, a, f, d, p, stamp, skip_none, out, out_stamps):
     """Add `p` and `stamp` times the probability of each result of step 4 to the arrivals; as `_suffer`."""
     scored = enemy.hits[f]
@@ -673,7 +673,7 @@ def _add_fire(own, enemy, game, aim, a, f, d, p, stamp, skip_none, out, out_stam
             break
 
 
-@kernel
+@part
 def _spread(own, enemy, worth, game, aim, a, f, d, visits, stamp, skip_none, out, out_stamps, one):
     """Let a state fight a cycle `visits` times: adds the probabilities of what follows to `out`; as `_fight`.
 
@@ -700,7 +700,7 @@ def _spread(own, enemy, worth, game, aim, a, f, d, visits, stamp, skip_none, out
             break
 
 
-@kernel
+@part
 def _book(plan, rules, own, enemy, a, d, outcome, chance, acc):
     """Add the probability of an end to the accumulators."""
     column = _A_SURVIVORS + outcome * 2 * _N_TYPES
@@ -722,7 +722,7 @@ def _book(plan, rules, own, enemy, a, d, outcome, chance, acc):
     acc[_A_RETREATED] += chance * own.elsewhere[a]
 
 
-@kernel
+@part
 def _finish(rules, acc):
     """Complete the accumulators by what a capture brings."""
     wins = acc[_A_OUTCOMES + _WINS]
@@ -733,7 +733,7 @@ def _finish(rules, acc):
     acc[_A_CAPTURED + 4] = wins * rules[_TREASURY]
 
 
-@kernel
+@part
 def _bombardment(rules, odds, scratch):
     """Return the distribution of the bombardment's hits (GC-5.4)."""
     first, second, third = scratch
@@ -759,7 +759,7 @@ def _bombardment(rules, odds, scratch):
     return first[: n + 1].copy()
 
 
-@kernel
+@part
 def _first_cycle(plan, rules, own, enemy, aim, game, worth, a, bombed, out, one, chosen):
     """Fill `out` with what the battle is worth to an attacker whom the guns left as `a`.
 
@@ -789,13 +789,13 @@ def _first_cycle(plan, rules, own, enemy, aim, game, worth, a, bombed, out, one,
         out[c] = total[c]
 
 
-@kernel
+@part
 def _firing(rules, struck):
     """Defender's state that fires in the first cycle (GC-2.3:bombard_return_fire)."""
     return np.int64(0) if rules[_RETURN_FIRE] != 0 else struck
 
 
-@kernel
+@part
 def _begin(plan, rules, own, enemy, aim, game, worth, a, struck, out, one):
     """Fill `out` with the worth of the battle before cycle 1, after the bombardment (GC-4.6.1, GC-5.5)."""
     firing = _firing(rules, struck)
@@ -807,7 +807,7 @@ def _begin(plan, rules, own, enemy, aim, game, worth, a, struck, out, one):
         _fight(own, enemy, worth, game, aim, a, firing, struck, False, out, one)
 
 
-@kernel
+@part
 def _list_subs(enemy, game):
     """List what each state of the defender can become, by the number of hits; returns False if that is too much."""
     n = enemy.count[0]
@@ -839,7 +839,7 @@ def _list_subs(enemy, game):
     return True
 
 
-@kernel
+@part
 def choose_all_losses(own, enemy, worth, game, aim):
     """Find the attacker's best losses in all states by the worth of the arrivals of one level."""
     for d in range(enemy.count[0]):
@@ -925,7 +925,7 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
     _finish(rules, acc)
 
 
-@kernel
+@part
 def _arrive(rules, own, enemy, game, a, d, cycle, levels):
     """Step 6 under the decisions found: returns the outcome or `_GOES_ON`, and the attacker's state (GC-4.6.1)."""
     outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle)
@@ -943,7 +943,7 @@ def _arrive(rules, own, enemy, game, a, d, cycle, levels):
     return np.int64(_GOES_ON), np.int64(a)
 
 
-@kernel
+@part
 def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc):
     """Go through all states from the largest, with the loops of states to themselves divided out.
 
@@ -985,7 +985,7 @@ def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc
     acc[_A_CYCLES + 1] += 2.0 * stamps_sum + visits_sum
 
 
-@kernel
+@part
 def _most_hits(plan, side, counts):
     """Most dice that a side could ever roll in a cycle."""
     total = np.int64(0)
@@ -994,7 +994,7 @@ def _most_hits(plan, side, counts):
     return total
 
 
-@kernel
+@part
 def _fire_aa(rules, plan, odds, stack, alive, hits, scratch, starts, chances, scored):
     """Find the states after antiaircraft fire, each lost along the order of loss (GC-4.0.1 to GC-4.0.3).
 
