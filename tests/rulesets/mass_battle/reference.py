@@ -472,28 +472,38 @@ def standing(army: Army, options: Options) -> Army:
     return in_state(army, "active", "suppressed", *routed)
 
 
-def next_target(scenario: Scenario, waiting: Army, draw: Draw, dice: Dice) -> Squad:
-    """Take the next squad to be hit out of `waiting` (MB-16, MA-10).
+def place_in_line(squad: Squad) -> tuple[int, int]:
+    """Return the class of a squad: active ones first, suppressed ones by their return, then routed ones (MB-16)."""
+    return ("active", "suppressed", "routed").index(squad.state), squad.back
 
-    Active squads come first, then suppressed ones by the turn of their return, then routed ones; inside a
-    class the types go by `target_order`.
-    """
 
-    def rank(squad: Squad) -> tuple[int, int]:
-        return ("active", "suppressed", "routed").index(squad.state), squad.back
-
-    best = min(map(rank, waiting))
-    kinds = sorted({squad.kind for squad in waiting if rank(squad) == best})
+def first_in_line(scenario: Scenario, squads: Army, number: int, draw: Draw, dice: Dice) -> Army:
+    """Return the squads that are hit first: class by class, inside a class by `target_order` (MA-10)."""
     order = scenario.options.target_order
-    if order == "random" and len(kinds) > 1:
-        counts = Counter(squad.kind for squad in waiting if rank(squad) == best)
-        (index,) = dice(replace(draw, weights=tuple(counts[kind] for kind in kinds)))
-        kinds = [kinds[index]]
-    elif order in {"strongest", "weakest"}:
-        sign = -1 if order == "strongest" else 1
-        kinds.sort(key=lambda kind: sign * scenario.types[kind].dice)
-    place = next(i for i, squad in enumerate(waiting) if rank(squad) == best and squad.kind == kinds[0])
-    return waiting.pop(place)
+    if order == "random":
+        return drawn_in_line(squads, number, draw, dice)
+    sign = {"listed": 0, "strongest": -1, "weakest": 1}[order]
+    return sorted(squads, key=lambda squad: (place_in_line(squad), sign * scenario.types[squad.kind].dice, squad.kind))[
+        :number
+    ]
+
+
+def drawn_in_line(squads: Army, number: int, draw: Draw, dice: Dice) -> Army:
+    """Return the squads that are hit first when every squad of a class is as likely as any other.
+
+    Each draw is of a type, weighted by its squads that are left in the class; one type alone is not drawn.
+    """
+    waiting, hit = list(squads), []
+    for turn_of in range(number):
+        best = min(map(place_in_line, waiting))
+        counts = Counter(squad.kind for squad in waiting if place_in_line(squad) == best)
+        kinds = sorted(counts)
+        if len(kinds) > 1:
+            (index,) = dice(replace(draw, group=turn_of, weights=tuple(counts[kind] for kind in kinds)))
+            kinds = [kinds[index]]
+        place = next(i for i, squad in enumerate(waiting) if (place_in_line(squad), squad.kind) == (best, kinds[0]))
+        hit.append(waiting.pop(place))
+    return hit
 
 
 def suffer(
@@ -503,10 +513,10 @@ def suffer(
 
     All squads are chosen before any of them changes: nobody is hit twice by one roll.
     """
-    waiting = standing(army, scenario.options)
-    chosen = []
-    for number, effect in enumerate(sorted(effects, key=SEVERITY.index)[: len(waiting)]):
-        chosen.append((next_target(scenario, waiting, Draw("target", side, turn, number), dice), effect))
+    targets = standing(army, scenario.options)
+    kept = sorted(effects, key=SEVERITY.index)[: len(targets)]
+    hit = first_in_line(scenario, targets, len(kept), Draw("target", side, turn), dice)
+    chosen = list(zip(hit, kept, strict=True))
     for squad, effect in chosen:
         if effect == "destroy":
             squad.leave("destroyed")
@@ -521,11 +531,11 @@ def suffer(
 
 def backfire(scenario: Scenario, side: int, army: Army, ones: int, turn: int, dice: Dice) -> int:
     """Suppress own active squads, one for each 1; return how many (MB-21, MA-7)."""
-    waiting = in_state(army, "active")
-    hit = min(ones, len(waiting))
-    for squad in [next_target(scenario, waiting, Draw("backfire", side, turn, number), dice) for number in range(hit)]:
+    targets = in_state(army, "active")
+    number = min(ones, len(targets))
+    for squad in first_in_line(scenario, targets, number, Draw("backfire", side, turn), dice):
         squad.suppress(turn + 2)
-    return hit
+    return number
 
 
 def is_broken(army: Army) -> bool:

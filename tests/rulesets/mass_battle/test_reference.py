@@ -607,6 +607,12 @@ def test_support_dice_are_rolled_beside_active_squads() -> None:
     assert [draw.dice for draw, _ in dice.asked] == [4, 1]
 
 
+def test_faces_from_counts() -> None:
+    assert sorted(ref.faces_of(6, ones=1, fours=2, sixes=1)) == [1, 2, 2, 4, 4, 6]
+    with pytest.raises(ValueError, match="more faces than dice"):
+        ref.faces_of(2, fours=2, fives=1)
+
+
 def test_wrong_names_are_refused() -> None:
     for options in ({"initiative": "first"}, {"rally_attempts": 2}, {"luck": 1}, {"face_effects": {3: "rout"}}):
         with pytest.raises(ValueError, match=next(iter(options))):
@@ -776,9 +782,11 @@ def test_more_squads_win_more_often() -> None:
 @pytest.mark.parametrize(
     "battle",
     [
-        scenario("2 squad, 1 mobile_squad", "2 squad"),
+        scenario("2 squad, 1 mobile_squad", "2 squad", max_turns=4),
         scenario("1 rider, 1 levy", "1 guard", types=UNLIKE, target_order="random", sides=({"pool_modifier": -2}, {})),
-        scenario("2 squad", "2 squad", pool_model="difference", negative_needs="any", rally_attempts="unlimited"),
+        scenario(
+            "2 squad", "2 squad", pool_model="difference", negative_needs="any", rally_attempts="unlimited", max_turns=9
+        ),
     ],
 )
 def test_random_battles_follow_the_exact_distribution(battle: ref.Scenario) -> None:
