@@ -14,9 +14,10 @@ target      the type of the next squad hit, by random order      ``(index into w
 backfire    the type of the next own squad suppressed, likewise  ``(index into weights,)``
 ==========  ===================================================  ====================================
 
-Draw points come in the order of the turn: rally attempts of the attacker (characters in listed order,
-then commanders by type), those of the defender, the attacker's attack, the defender's, targets. With an
-initiative the second army draws its attack after the targets of the first.
+`side` is the army that rolls, or whose squads are hit. The order is that of the turn: rally attempts of
+the attacker (characters in listed order, then commanders by type), those of the defender; both attacks;
+targets among the defenders, then among the attackers; own squads of the attacker, then of the defender.
+With an initiative the second attack comes after the targets of the first.
 
 The files in ``cases/`` are lists of ``{"id", "title", "rules", "kind", ...}``; :mod:`test_reference`
 has one test per kind. Fractions and printed decimals are texts, faces are listed main die first.
