@@ -26,7 +26,6 @@ from simcore.scenario import (
     MAX_SEED,
     load_scenario,
 )
-from simcore.schema import MAX_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +115,10 @@ class Simulation:
         Submerged submarines, and aircraft without room on a carrier, among the survivors.
     damage : int32 (M, B) or None
         Damage done by each raid.
+    turns : int32 (M, B) or None
+        In place of `cycles` where a ruleset counts turns.
+    squads : int16 (M, B, S, status, T) or None
+        Squads by what became of them: active, suppressed, routed, fled, destroyed, captured.
     """
 
     ruleset: Ruleset
@@ -131,6 +134,8 @@ class Simulation:
     submerged: npt.NDArray[np.int16] | None = None
     no_landing: npt.NDArray[np.int16] | None = None
     damage: npt.NDArray[np.int32] | None = None
+    turns: npt.NDArray[np.int32] | None = None
+    squads: npt.NDArray[np.int16] | None = None
 
     def __repr__(self) -> str:
         kept = ", each kept" if self.outcome is not None else ""
@@ -621,9 +626,10 @@ def solve_checked(
             problems[row] = ScenarioError(
                 f'ruleset "{ruleset.id}" has no exact solver for such battles; use "simulate"'
             )
-        elif states > MAX_STATES:
+        elif states > ruleset.most_states:
             problems[row] = ScenarioError(
-                f'the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; use "simulate"'
+                f"the battle has up to {states:,} states, more than the {ruleset.most_states:,} that fit; "
+                'use "simulate"'
             )
     rows = [row for row in range(len(encoded)) if row not in problems]
     if rows:
@@ -784,7 +790,7 @@ def rulesets() -> dict[str, dict[str, Any]]:
             "version": ruleset.version,
             "default_edition": ruleset.default_edition,
             "editions": {edition: model.title for edition, model in ruleset.editions().items()},
-            "units": list(ruleset.units),
+            "units": list(ruleset.units_of({})),
             "outcomes": list(ruleset.outcomes),
         }
     return out

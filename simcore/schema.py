@@ -101,6 +101,8 @@ class Ruleset:
     count_states : callable
         ``count_states(scenario) -> int``: most states that the exact solver would hold; 0 where it does not
         reach, -1 where it finds out on the way.
+    most_states : int
+        Most states that the exact solver takes on.
     solve : callable or None
         ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
     kind_of : callable
@@ -139,6 +141,7 @@ class Ruleset:
     swing_bound: Callable[[Any], npt.NDArray[np.int64]]
     default_sweep: Mapping[str, Any]
     count_states: Callable[[Any], int] = lambda _scenario: 0
+    most_states: int = MAX_STATES
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict

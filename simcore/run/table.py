@@ -42,24 +42,6 @@ _SIDES: Final = ("attacker", "defender")
 _ROW_GROUP: Final = 8_192
 _SEED_LIMIT: Final = 2**64
 
-# Accumulators that are counted once per battle, with the column that shows their mean.
-_MEANS: Final = {
-    "captured.battles": "p_captured",
-    "captured.value": "value_gained_mean",
-    "captured.guns": "guns_captured_mean",
-    "captured.complexes": "complexes_captured_mean",
-    "captured.treasury": "treasury_captured_mean",
-    "submerged.attacker": "attacker_submerged_mean",
-    "submerged.defender": "defender_submerged_mean",
-    "no_landing.attacker": "attacker_no_landing_mean",
-    "no_landing.defender": "defender_no_landing_mean",
-    "retreated": "retreated_mean",
-    "bombard.hits": "bombard_hits_mean",
-    "landings": "p_landing",
-    "landed.sum": "landed_mean",
-    "land.battles": "p_land_battle",
-}
-
 
 def _ratio(part: int, whole: int) -> float | None:
     """Return the correctly rounded quotient of two exact integers, None for nothing by nothing."""
@@ -79,7 +61,7 @@ class _Layout:
             # Cycles on land are counted only where a battle took place on land.
             if name.endswith(".sum") and f"{name}sq" in at and not name.startswith("land.")
         ]
-        self.means = [(column, at[name]) for name, column in _MEANS.items() if name in at]
+        self.means = [(column, at[name]) for name, column in ruleset.means.items() if name in at]
         self.means += [
             (name.replace("sea.outcome.", "p_sea_"), k) for name, k in at.items() if name.startswith("sea.outcome.")
         ]
@@ -273,7 +255,7 @@ class Tables:
 
     def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
         self.failed = 0
-        self._casualties: dict[tuple[int, int, str], bool] = {}
+        self._places: dict[tuple[int, int, str], str] = {}
         self._mix_costs: dict[tuple[int, int, int], int] = {}
         self._plan = plan
         self._ruleset = plan.ruleset
@@ -449,26 +431,27 @@ class Tables:
             found.append(self._mix_costs[key])
         return found[0], found[1]
 
-    def _is_casualty(self, matchup: int, point: GridPoint, side: int, unit: str) -> bool:
-        """Whether a unit can be lost at a grid point: only such units are counted as survivors."""
+    def _place(self, matchup: int, point: GridPoint, side: int, unit: str) -> str:
+        """Return the place of a unit on axis T at a grid point; "" if it cannot be lost and is not counted."""
         key = (point.first, side, unit)
-        if key not in self._casualties:
-            possible = load_scenario(self._plan.scenario(matchup)).casualties(side)
-            self._casualties[key] = unit in possible
-        return self._casualties[key]
+        if key not in self._places:
+            scenario = load_scenario(self._plan.scenario(matchup))
+            self._places[key] = scenario.counted_as(unit) if unit in scenario.casualties(side) else ""
+        return self._places[key]
 
     def _starts(self, matchup: int, point: GridPoint, side: int, mix: Mix) -> list[tuple[str, int]]:
         """Return the units of a side that can be lost, with their numbers at the start."""
         if self._ruleset.kind == "assault":  # ships stand in the scenario, not in the mix
             return list(load_scenario(self._plan.scenario(matchup)).casualties(side).items())
-        return [(unit, n) for unit, n in mix.counts.items() if self._is_casualty(matchup, point, side, unit)]
+        return [(unit, n) for unit, n in mix.counts.items() if self._place(matchup, point, side, unit)]
 
     def _add_survivors(self, matchup: int, point: GridPoint, mixes: tuple[Mix, Mix], figures: Sequence[int]) -> None:
         layout = self._layout
         counts = [(name, figures[k]) for name, k in layout.outcomes]
         for number, (side, mix) in enumerate(zip(_SIDES, mixes, strict=True)):
             for unit, start in self._starts(matchup, point, number, mix):
-                left = [figures[k] for k in layout.survivors[side, unit]]
+                place = self._place(matchup, point, number, unit)
+                left = [figures[k] for k in layout.survivors[side, place]]
                 is_exact = self._plan.is_exact
                 n = 1 if is_exact else figures[layout.battles]
                 shown = 0 if is_exact else n

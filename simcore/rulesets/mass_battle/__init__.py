@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simcore.rulesets.mass_battle.edition import DEFAULT_EDITION, builtin_editions, parse_editions
-from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, OUTCOMES, TYPES, Armies, encode, swing_bound
+from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, OUTCOMES, STATUSES, TYPES, Armies, encode, swing_bound
+from simcore.rulesets.mass_battle.exact import MOST_STATES, count_states, solve_battles
 from simcore.rulesets.mass_battle.params import MassBattleScenario, parse_scenario, squad_types
 from simcore.schema import Ruleset, Tallies
 
@@ -61,6 +62,12 @@ RULESET = Ruleset(
         "attacker": {"mixes": ["4 squad, 2 mobile_squad", "8 squad"]},
         "defender": {"mixes": ["6 squad", "3 squad, 2 mobile_squad"]},
     },
+    count_states=count_states,
+    most_states=MOST_STATES,
+    solve=solve_battles,
     rounds="turns",
+    means={
+        f"squads.{side}.{status}": f"{side}_{status}_mean" for side in ("attacker", "defender") for status in STATUSES
+    },
     unit_names=squad_types,
 )

@@ -86,9 +86,7 @@ class Options(FrozenModel):
     rally_miss: Literal[0, 1] = Field(
         default=1, description="Turns that a rallied squad misses after the turn of its rally (MA-13)"
     )
-    rally_attempts: Literal[1, "unlimited"] = Field(
-        default=1, description="Attempts to halt a squad in flight (MA-14)"
-    )
+    rally_attempts: Literal[1, "unlimited"] = Field(default=1, description="Attempts to halt a squad in flight (MA-14)")
     mutual_break: Literal["draw", "attacker", "defender"] = Field(
         default="draw", description="Who wins when both armies break in one turn (MA-17)"
     )

@@ -20,6 +20,7 @@ from simcore.rulesets.mass_battle.encoding import DrawStep, FaceGroup, Initiativ
 from simcore.rulesets.mass_battle.lane import (
     LANES,
     begin_turn,
+    choose_tried,
     close_up,
     count_forces,
     deal_effects,
@@ -31,6 +32,7 @@ from simcore.rulesets.mass_battle.lane import (
     plan_matchup,
     record,
     set_aside,
+    settle_tried,
     suppress_own,
     tally,
 )
@@ -56,10 +58,7 @@ _OTHERS = int(FaceGroup.OTHERS_FOUR_UP)
 _ONES = int(FaceGroup.ONES)
 
 _ACTIVE = int(Standing.ACTIVE)
-_LATE = int(Standing.LATE)
-_DUE = int(Standing.DUE)
 _ROUTED = int(Standing.ROUTED)
-_FAILED = int(Standing.FAILED)
 _ARMY = int(Route.ARMY)
 _SIMULTANEOUS = int(Initiative.SIMULTANEOUS)
 _DEFENDER_FIRST = int(Initiative.DEFENDER_FIRST)
@@ -69,7 +68,6 @@ _NEGATIVE_ANY = int(RowField.NEGATIVE_ANY)
 _ONES_ALWAYS = int(RowField.ONES_ALWAYS)
 _INITIATIVE = int(RowField.INITIATIVE)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
-_RALLY_MISS = int(RowField.RALLY_MISS)
 _HALF = int(RowField.HALF)
 _TWO_THIRDS = int(RowField.TWO_THIRDS)
 _THIRD = int(RowField.THIRD)
@@ -134,45 +132,30 @@ def _draw_point(lanes, n, table, key, point, dice, row, thrown, odds, out, trace
 @kernel
 def _let_characters_rally(rules, plan, lanes, n, side, table, key, trace, script):
     """Let each character try to halt the first routed squad in listed order (MB-7 to MB-9, MA-16)."""
-    squads = lanes.squads
     tried = lanes.tried
     dice = lanes.dice
     for c in range(plan.n_characters[side]):
-        most = np.int64(0)
-        for i in range(n):
-            dice[i] = 0
-            tried[i] = -1
-            for k in range(plan.n_types[side]):
-                t = plan.listed[side, k]
-                if tried[i] < 0 and squads[side, _ROUTED, t, i] > 0:
-                    tried[i] = t
-                    dice[i] = table.first_row[plan.character_odds[side, c, t]] + 1
-                    most = 1
-        if most == 0:
+        if not choose_tried(plan, lanes.squads, side, n, tried):
             return _OK
+        for i in range(n):
+            dice[i] = table.first_row[plan.character_odds[side, c, tried[i]]] + 1 if tried[i] >= 0 else 0
         odds = plan.character_odds[side, c, max(0, tried[0])]
         thrown = np.int64(1 if tried[0] >= 0 else 0)
         point = (np.int64(_CHARACTER), side, np.int64(c))
-        status = _draw_point(lanes, n, table, key, point, dice, 0, thrown, odds, lanes.hits, trace, script)
+        status = _draw_point(lanes, n, table, key, point, dice, np.int64(0), thrown, odds, lanes.hits, trace, script)
         if status != _OK:
             return status
-        at_once = plan.routes[side, c] == _ARMY
-        standing = _ACTIVE if at_once else (_LATE if rules[_RALLY_MISS] != 0 else _DUE)
-        for i in range(n):
-            if tried[i] >= 0:
-                success = lanes.hits[i]
-                squads[side, _ROUTED, tried[i], i] -= 1
-                squads[side, standing, tried[i], i] += success
-                squads[side, _FAILED, tried[i], i] += 1 - success
+        settle_tried(rules, plan, lanes.squads, side, c, n, tried, lanes.hits)
         if trace is not None:
             if thrown > 0 and lanes.hits[0] > 0:
-                emit(trace, _STAND if at_once else _HALT, lanes.turns[0], _CHARACTER, side, tried[0], 1, 0, 0, 0)
+                kind = _STAND if plan.routes[side, c] == _ARMY else _HALT
+                emit(trace, kind, lanes.turns[0], _CHARACTER, side, tried[0], 1, 0, 0, 0)
     return _OK
 
 
 @kernel
 def _rally(rules, plan, lanes, n, side, table, key, trace, script):
-    """Rolls for the squads routed in the last turn (MB-6 to MB-9); returns a `Status`."""
+    """Roll for the squads routed in the last turn (MB-6 to MB-9); returns a `Status`."""
     squads = lanes.squads
     if plan.n_characters[side] > 0:
         status = _let_characters_rally(rules, plan, lanes, n, side, table, key, trace, script)
@@ -276,7 +259,7 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
     """One turn: rallies, rolls and their effects; returns a `Status`."""
     squads = lanes.squads
     turns = lanes.turns
-    for side in range(2):
+    for side in range(np.int64(2)):
         begin_turn(plan, rules[_UNLIMITED] != 0, squads, side, n, turns[0], trace)
     for side in range(2):
         status = _rally(rules, plan, lanes, n, side, table, key, trace, script)

@@ -19,6 +19,7 @@ from simcore.rulesets.mass_battle.encoding import (
     Accumulator,
     DrawStep,
     Outcome,
+    Route,
     RowField,
     Standing,
 )
@@ -43,17 +44,19 @@ __all__ = [
     "Lanes",
     "Plan",
     "begin_turn",
+    "choose_tried",
     "close_up",
     "count_forces",
     "deal_effects",
     "end_battle",
-    "find_endings",
     "fill_pools",
+    "find_endings",
     "halt",
     "new_lanes",
     "plan_matchup",
     "record",
     "set_aside",
+    "settle_tried",
     "suppress_own",
     "tally",
 ]
@@ -85,6 +88,7 @@ _ROUTED_ONLY = int(RowField.ROUTED_ONLY)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
 _CAUGHT_DESTROYED = int(RowField.CAUGHT_DESTROYED)
 _MAX_TURNS = int(RowField.MAX_TURNS)
+_ARMY = int(Route.ARMY)
 _SUPPORT = int(RowField.SUPPORT)
 _CAN_FLEE = int(RowField.CAN_FLEE)
 
@@ -301,6 +305,36 @@ def begin_turn(plan, unlimited, squads, side, n, turn, trace):
             late[i] = 0
             gone[i] += failed[i]
             failed[i] = 0
+
+
+@kernel
+def choose_tried(plan, squads, side, n, tried):
+    """Find the squad that the next character tries to halt: the first in listed order (MA-16).
+
+    Writes its type to `tried`, -1 where nobody is in flight; returns whether there is any.
+    """
+    found = False
+    for i in range(n):
+        tried[i] = -1
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            if tried[i] < 0 and squads[side, _ROUTED, t, i] > 0:
+                tried[i] = t
+                found = True
+    return found
+
+
+@kernel
+def settle_tried(rules, plan, squads, side, character, n, tried, hits):
+    """Halt the squads that a character has tried, where he succeeds (MB-7 to MB-9); the others stay in flight."""
+    at_once = plan.routes[side, character] == _ARMY
+    standing = _ACTIVE if at_once else (_LATE if rules[_RALLY_MISS] != 0 else _DUE)
+    for i in range(n):
+        t = tried[i]
+        if t >= 0:
+            squads[side, _ROUTED, t, i] -= 1
+            squads[side, standing, t, i] += hits[i]
+            squads[side, _FAILED, t, i] += 1 - hits[i]
 
 
 @kernel

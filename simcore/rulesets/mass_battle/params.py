@@ -171,6 +171,15 @@ class MassBattleScenario(FrozenModel):
         ranges = [self.pool_range(side) for side in Side]
         return max(1, *(high for _, high in ranges), *(2 - low for low, _ in ranges))
 
+    def remembers_flight(self, side: Side) -> bool:
+        """Whether squads that nobody has halted still matter in their turn: they can be caught, or try again."""
+        options = self.chosen
+        if options.rally_attempts == "unlimited":
+            return True
+        enemies = self.counts(Side(1 - side))
+        is_chased = not self.side(side).can_flee or any(self.rules.units[unit].mobile for unit in enemies)
+        return options.pursuit_scope == "in_flight" and is_chased
+
     @property
     def kind(self) -> str:
         """Battles of this ruleset are of one kind."""
