@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from simcore.rulesets.mass_battle.story import Replay
+
 __all__ = ["RULESET"]
 
 
@@ -33,6 +35,17 @@ def _record(
     from simcore.rulesets.mass_battle.drive import record_battles  # noqa: PLC0415 - compiles kernels
 
     return record_battles(arrays, keys, row, first, count)
+
+
+def _replay(
+    scenario: MassBattleScenario,
+    key: npt.NDArray[np.uint64],
+    battle: int,
+    script: npt.NDArray[np.int64] | None,
+) -> Replay:
+    from simcore.rulesets.mass_battle.story import replay  # noqa: PLC0415 - compiles kernels
+
+    return replay(scenario, key, battle, script)
 
 
 def _check_editions(data: Mapping[str, Any], source: str) -> Any:
@@ -55,7 +68,7 @@ RULESET = Ruleset(
     encode=encode,
     tally=_tally,
     record=_record,
-    replay=None,  # type: ignore[arg-type]
+    replay=_replay,
     swing_bound=swing_bound,
     default_sweep={
         "sweep": {"name": "mass-battle", "ruleset": "mass_battle", "battles": 10_000},

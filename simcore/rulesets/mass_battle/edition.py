@@ -66,7 +66,7 @@ class Options(FrozenModel):
     negative_needs: Literal["all", "any"] = Field(
         default="all", description="How many of the other dice confirm a negative roll (MA-5)"
     )
-    ones_backfire: Literal["negative_only", "always"] = Field(
+    ones_backfire: Literal["negative_only", "every_roll"] = Field(
         default="negative_only", description="Which rolls suppress own squads by their ones (MA-6)"
     )
     routed_targets: bool = Field(default=False, description="Whether squads in flight can be hit (MA-8)")
@@ -90,10 +90,10 @@ class Options(FrozenModel):
     mutual_break: Literal["draw", "attacker", "defender"] = Field(
         default="draw", description="Who wins when both armies break in one turn (MA-17)"
     )
-    pursuit_scope: Literal["in_flight", "routed"] = Field(
+    pursuit_scope: Literal["in_flight", "routed_this_turn"] = Field(
         default="in_flight", description="Who can be pursued: all in flight, or those routed in the last turn (MA-18)"
     )
-    pursuit_limit: Literal["none", "one_each", "suppressed_too"] = Field(
+    pursuit_limit: Literal["none", "one_per_squad", "suppressed_too"] = Field(
         default="none", description="Who pursues, and how many squads each catches (MA-19)"
     )
     pursuit_fate: Literal["captured", "destroyed"] = Field(

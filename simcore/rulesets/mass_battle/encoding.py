@@ -41,7 +41,6 @@ __all__ = [
     "Route",
     "RowField",
     "Standing",
-    "TargetOrder",
     "encode",
     "pool_odds",
     "swing_bound",
@@ -104,6 +103,8 @@ class DrawStep(IntEnum):
     """Group = `FaceGroup`."""
     TARGET = 3
     """Who is hit where it is left to chance; the word's block is the place of the hit."""
+    BACKFIRE = 4
+    """Which own squad a one suppresses, likewise."""
 
 
 class FaceGroup(IntEnum):
@@ -126,13 +127,6 @@ class PoolModel(IntEnum):
     FIXED = 2
 
 
-class TargetOrder(IntEnum):
-    """Which types of a class are hit first (MA-10); all but RANDOM are an order of types."""
-
-    ORDERED = 0
-    RANDOM = 1
-
-
 class Initiative(IntEnum):
     """Who rolls first (MA-11)."""
 
@@ -145,7 +139,7 @@ class PursuitLimit(IntEnum):
     """Who pursues, and how many each catches (MA-19)."""
 
     NONE = 0
-    ONE_EACH = 1
+    ONE_PER_SQUAD = 1
     SUPPRESSED_TOO = 2
 
 
@@ -168,7 +162,7 @@ class RowField(IntEnum):
     """1 where a negative roll has as many dice as its pool says (MA-4)."""
     NEGATIVE_ANY = 5
     """1 where one other die confirms a negative roll (MA-5)."""
-    ONES_ALWAYS = 6
+    ONES_EVERY_ROLL = 6
     ROUTED_TARGETS = 7
     RENEW = 8
     RANDOM_TARGETS = 9
@@ -342,7 +336,7 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: MassBattleScenario, odds
     rules[RowField.POOL_MODEL] = PoolModel[options.pool_model.upper()]
     rules[RowField.NEGATIVE_COUNT] = options.negative_dice == "count"
     rules[RowField.NEGATIVE_ANY] = options.negative_needs == "any"
-    rules[RowField.ONES_ALWAYS] = options.ones_backfire == "always"
+    rules[RowField.ONES_EVERY_ROLL] = options.ones_backfire == "every_roll"
     rules[RowField.ROUTED_TARGETS] = options.routed_targets
     rules[RowField.RENEW] = options.renew_suppression
     rules[RowField.RANDOM_TARGETS] = options.target_order == "random"
@@ -354,7 +348,7 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: MassBattleScenario, odds
         "attacker": Outcome.ATTACKER_WINS,
         "defender": Outcome.DEFENDER_WINS,
     }[options.mutual_break]
-    rules[RowField.ROUTED_ONLY] = options.pursuit_scope == "routed"
+    rules[RowField.ROUTED_ONLY] = options.pursuit_scope == "routed_this_turn"
     rules[RowField.PURSUIT_LIMIT] = PursuitLimit[options.pursuit_limit.upper()]
     rules[RowField.CAUGHT_DESTROYED] = options.pursuit_fate == "destroyed"
     rules[RowField.MAX_TURNS] = options.max_turns

@@ -14,9 +14,17 @@ import numpy as np
 
 from simcore.core.jit import driver, kernel, prange
 from simcore.core.lane import emit, sort_lanes, throw
-from simcore.core.rng import draw_tag, fill_words
+from simcore.core.rng import draw_tag, fill_words, philox4x32
 from simcore.enums import Status
-from simcore.rulesets.mass_battle.encoding import DrawStep, FaceGroup, Initiative, Route, RowField, Standing
+from simcore.rulesets.mass_battle.encoding import (
+    MAX_TYPES,
+    DrawStep,
+    FaceGroup,
+    Initiative,
+    Route,
+    RowField,
+    Standing,
+)
 from simcore.rulesets.mass_battle.lane import (
     LANES,
     begin_turn,
@@ -24,6 +32,7 @@ from simcore.rulesets.mass_battle.lane import (
     close_up,
     count_forces,
     deal_effects,
+    deal_one,
     end_battle,
     fill_pools,
     find_endings,
@@ -51,6 +60,8 @@ _CAPACITY = int(Status.CAPACITY)
 _CHARACTER = int(DrawStep.CHARACTER)
 _RALLY = int(DrawStep.RALLY)
 _ATTACK = int(DrawStep.ATTACK)
+_TARGET = int(DrawStep.TARGET)
+_BACKFIRE = int(DrawStep.BACKFIRE)
 _FOUR_UP = int(FaceGroup.FOUR_UP)
 _FIVE_UP = int(FaceGroup.FIVE_UP)
 _SIX = int(FaceGroup.SIX)
@@ -58,14 +69,18 @@ _OTHERS = int(FaceGroup.OTHERS_FOUR_UP)
 _ONES = int(FaceGroup.ONES)
 
 _ACTIVE = int(Standing.ACTIVE)
+_LATE = int(Standing.LATE)
 _ROUTED = int(Standing.ROUTED)
+_FAILED = int(Standing.FAILED)
 _ARMY = int(Route.ARMY)
 _SIMULTANEOUS = int(Initiative.SIMULTANEOUS)
 _DEFENDER_FIRST = int(Initiative.DEFENDER_FIRST)
 
 _FACES = (int(RowField.SUPPRESS_FACE), int(RowField.ROUT_FACE), int(RowField.DESTROY_FACE))
 _NEGATIVE_ANY = int(RowField.NEGATIVE_ANY)
-_ONES_ALWAYS = int(RowField.ONES_ALWAYS)
+_ONES_EVERY_ROLL = int(RowField.ONES_EVERY_ROLL)
+_ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
+_RANDOM_TARGETS = int(RowField.RANDOM_TARGETS)
 _INITIATIVE = int(RowField.INITIATIVE)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _HALF = int(RowField.HALF)
@@ -76,8 +91,14 @@ _DRAW = int(Event.DRAW)
 _STAND = int(Event.STAND)
 _HALT = int(Event.HALT)
 _ROLL = int(Event.ROLL)
-_CONFIRM = int(Event.CONFIRM)
+_EFFECT = int(Event.EFFECT)
+_OWN_ONES = int(Event.BACKFIRE)
 _END = int(Event.END)
+
+_LOW = np.uint64(0xFFFFFFFF)
+_16 = np.uint64(16)
+_32 = np.uint64(32)
+_48 = np.uint64(48)
 
 
 @kernel
@@ -223,7 +244,7 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
         status = _throw_part(rules, lanes, n, table, key, side, _OTHERS, _HALF, others, trace, script)
         if status != _OK:
             return status
-    always = rules[_ONES_ALWAYS] != 0
+    always = rules[_ONES_EVERY_ROLL] != 0
     if most_others > 0 or always:
         hits = lanes.hits
         for i in range(n):
@@ -255,6 +276,127 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
 
 
 @kernel
+def _pick(lanes, i, waiting, kinds, step, side, number, key, trace, script):
+    """Pick the type of the next squad by chance, each squad alike; returns a `Status` and the type.
+
+    Draws block `number` of its step; a type that is alone in its class is not drawn.
+    """
+    total = np.int64(0)
+    alone = np.int64(-1)
+    n_kinds = 0
+    for t in kinds:
+        if waiting[t] > 0:
+            total += waiting[t]
+            alone = np.int64(t)
+            n_kinds += 1
+    if n_kinds == 1:
+        return _OK, alone
+    point = draw_tag(lanes.turns[i], step, side, 0)
+    scripted = False
+    place = np.int64(0)
+    if script is not None:
+        scripted = script.shape[0] > 1
+        if scripted:
+            at = script[0]
+            script[0] = at + 1
+            status = _OK
+            if at >= script.shape[0]:
+                status = _CAPACITY
+            elif script[at] < 0 or script[at] >= total:
+                status = _BAD_STATE
+            if status != _OK:
+                if trace is not None:
+                    emit(trace, _DRAW, lanes.turns[i], step, side, 0, total - 1, -1, UNDECIDED, 0)
+                return status, alone
+            place = script[at]
+    if not scripted:
+        battle = lanes.numbers[i]
+        c0, c1, _, _ = philox4x32(np.uint64(number), point, battle & _LOW, battle >> _32, key[0], key[1])
+        # 48 bits times at most 16,000 squads stay below 2**63; no squad is preferred by more than 2**-34.
+        bits = (c0 | (c1 << _32)) >> _16
+        place = np.int64((bits * np.uint64(total)) >> _48)
+    if trace is not None:
+        emit(trace, _DRAW, lanes.turns[i], step, side, 0, total - 1, -1, place, 0)
+    for t in kinds:
+        if place < waiting[t]:
+            return _OK, np.int64(t)
+        place -= waiting[t]
+    return _BAD_STATE, alone
+
+
+@kernel
+def _deal_at_random(rules, plan, lanes, n, side, key, trace, script):
+    """Deal the enemy's effects to squads of a class picked by chance (MA-10); returns a `Status`."""
+    squads = lanes.squads
+    fresh = lanes.fresh
+    effects = lanes.effects[1 - side]
+    kinds = plan.listed[side, : plan.n_types[side]]
+    waiting = np.zeros((_FAILED + 1, MAX_TYPES), dtype=np.int64)
+    for i in range(n):
+        for t in kinds:
+            fresh[t, i] = 0
+            for standing in range(_FAILED + 1):
+                reached = standing < _ROUTED or (standing == _FAILED and rules[_ROUTED_TARGETS] != 0)
+                waiting[standing, t] = squads[side, standing, t, i] if reached else 0
+        number = np.int64(0)
+        standing = np.int64(0)
+        for e in range(3):
+            effect = 2 - e
+            while effects[effect, i] > 0:
+                while standing <= _FAILED and waiting[standing].sum() == 0:
+                    standing += 1
+                if standing > _FAILED:
+                    break
+                status, t = _pick(
+                    lanes, i, waiting[standing], kinds, np.int64(_TARGET), side, number, key, trace, script
+                )
+                if status != _OK:
+                    return status
+                number += 1
+                waiting[standing, t] -= 1
+                effects[effect, i] -= 1
+                deal_one(rules, squads, side, t, i, standing, effect, fresh)
+                if trace is not None:
+                    emit(trace, _EFFECT, lanes.turns[i], _ATTACK, side, t, 1, standing, effect, 0)
+        for t in kinds:
+            squads[side, _LATE, t, i] += fresh[t, i]
+    return _OK
+
+
+@kernel
+def _suppress_own_at_random(plan, lanes, n, side, key, trace, script):
+    """Let the ones of an own roll suppress active squads picked by chance (MB-21, MA-10); returns a `Status`."""
+    squads = lanes.squads
+    kinds = plan.listed[side, : plan.n_types[side]]
+    waiting = np.zeros(MAX_TYPES, dtype=np.int64)
+    for i in range(n):
+        active = np.int64(0)
+        for t in kinds:
+            waiting[t] = squads[side, _ACTIVE, t, i]
+            active += waiting[t]
+        for number in range(min(np.int64(lanes.ones[side, i]), active)):
+            status, t = _pick(lanes, i, waiting, kinds, np.int64(_BACKFIRE), side, number, key, trace, script)
+            if status != _OK:
+                return status
+            waiting[t] -= 1
+            squads[side, _ACTIVE, t, i] -= 1
+            squads[side, _LATE, t, i] += 1
+            if trace is not None:
+                emit(trace, _OWN_ONES, lanes.turns[i], _ATTACK, side, t, 1, 0, 0, 0)
+    return _OK
+
+
+@kernel
+def _deal(rules, plan, lanes, n, side, key, trace, script):
+    """Deal the enemy's effects to an army; returns a `Status`."""
+    if rules[_RANDOM_TARGETS] != 0:
+        return _deal_at_random(rules, plan, lanes, n, side, key, trace, script)
+    effects = lanes.effects[1 - side]
+    deal_effects(rules, plan, lanes.squads, side, n, effects, lanes.fresh, lanes.turns[0], trace)
+    return _OK
+
+
+@kernel
 def _fight(rules, plan, lanes, n, table, key, trace, script):
     """One turn: rallies, rolls and their effects; returns a `Status`."""
     squads = lanes.squads
@@ -275,15 +417,24 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
         if status != _OK:
             return status
         if initiative != _SIMULTANEOUS and k == 0:
-            deal_effects(rules, plan, squads, 1 - side, n, lanes.effects[side], lanes.fresh, turns[0], trace)
+            status = _deal(rules, plan, lanes, n, 1 - side, key, trace, script)
+            if status != _OK:
+                return status
             count_forces(rules, plan, squads, 1 - side, turns, n, lanes.active, lanes.forces)
-    if initiative == _SIMULTANEOUS:
-        deal_effects(rules, plan, squads, 1, n, lanes.effects[0], lanes.fresh, turns[0], trace)
-        deal_effects(rules, plan, squads, 0, n, lanes.effects[1], lanes.fresh, turns[0], trace)
-    else:
-        deal_effects(rules, plan, squads, first, n, lanes.effects[1 - first], lanes.fresh, turns[0], trace)
-    for side in range(2):
-        suppress_own(plan, squads, side, n, lanes.ones, turns[0], trace)
+    for k in range(2):
+        side = np.int64(1 - k)
+        if initiative == _SIMULTANEOUS or side == first:
+            status = _deal(rules, plan, lanes, n, side, key, trace, script)
+            if status != _OK:
+                return status
+    for k in range(2):
+        side = np.int64(k)
+        if rules[_RANDOM_TARGETS] == 0:
+            suppress_own(plan, squads, side, n, lanes.ones, turns[0], trace)
+            continue
+        status = _suppress_own_at_random(plan, lanes, n, side, key, trace, script)
+        if status != _OK:
+            return status
     return _OK
 
 

@@ -31,6 +31,7 @@ from simcore.rulesets.mass_battle.steps import (
     conclude,
     deal_effect,
     is_broken,
+    moves,
     negative_dice,
 )
 from simcore.rulesets.mass_battle.trace import Event
@@ -48,6 +49,7 @@ __all__ = [
     "close_up",
     "count_forces",
     "deal_effects",
+    "deal_one",
     "end_battle",
     "fill_pools",
     "find_endings",
@@ -106,7 +108,6 @@ _RALLY = int(DrawStep.RALLY)
 _PURSUIT = 9
 _RETURN = int(Event.RETURN)
 _HALT = int(Event.HALT)
-_RUN = int(Event.RUN)
 _EFFECT = int(Event.EFFECT)
 _BACKFIRE = int(Event.BACKFIRE)
 _CAUGHT = int(Event.CAUGHT)
@@ -427,9 +428,8 @@ def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
     for standing in range(standings):
         if standing == _ROUTED:
             continue
-        # A squad in flight can only be destroyed; a suppressed one that is due later is not delayed any further.
-        routs = np.int32(0 if standing == _FAILED else 1)
-        suppresses = np.int32(1 if standing == _ACTIVE or (standing == _DUE and rules[_RENEW] != 0) else 0)
+        routs = np.int32(moves(standing, _ROUT, rules[_RENEW]))
+        suppresses = np.int32(moves(standing, _SUPPRESS, rules[_RENEW]))
         for k in range(plan.n_types[side]):
             t = plan.order[side, k]
             own = squads[side, standing, t]
@@ -462,6 +462,20 @@ def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
         now = fresh[t]
         for i in range(n):
             late[i] += now[i]
+
+
+@kernel
+def deal_one(rules, squads, side, t, i, standing, effect, fresh):
+    """Let one effect reach one squad of a type in lane `i`: what `deal_effects` does, squad by squad."""
+    if moves(standing, effect, rules[_RENEW]) == 0:
+        return
+    squads[side, standing, t, i] -= 1
+    if effect == _DESTROY:
+        squads[side, _DESTROYED, t, i] += 1
+    elif effect == _ROUT:
+        squads[side, _ROUTED, t, i] += 1
+    else:
+        fresh[t, i] += 1
 
 
 @kernel
@@ -509,9 +523,9 @@ def find_endings(rules, plan, squads, turns, n, ending):
 
 @kernel
 def end_battle(rules, plan, squads, i, turn, trace):
-    """Let the victor pursue (MB-18) and broken armies flee (MB-17) in lane `i`.
+    """Let the victor pursue the squads in flight of a broken army in lane `i` (MB-17, MB-18).
 
-    A squad in flight of an army that stands is still routed, or has left, as at the beginning of a turn (MA-14).
+    Who is not caught is still routed, or has left, as at the beginning of a turn (MA-14).
     """
     unlimited = rules[_UNLIMITED]
     broken = (is_broken(*_in_line(plan, squads, 0, i)), is_broken(*_in_line(plan, squads, 1, i)))
@@ -519,16 +533,10 @@ def end_battle(rules, plan, squads, i, turn, trace):
         if broken[side] and not broken[1 - side]:
             _pursue(rules, plan, squads, side, i, turn, trace)
     for side in range(2):
-        flees = broken[side] and rules[_CAN_FLEE + side] != 0
         for k in range(plan.n_types[side]):
             t = plan.listed[side, k]
-            own = squads[side, :, t]
-            if flees:
-                own[_FLED, i] += own[_ROUTED, i] + own[_FAILED, i]
-                own[_ROUTED, i] = 0
-            else:
-                own[_ROUTED if unlimited else _FLED, i] += own[_FAILED, i]
-            own[_FAILED, i] = 0
+            squads[side, _ROUTED if unlimited else _FLED, t, i] += squads[side, _FAILED, t, i]
+            squads[side, _FAILED, t, i] = 0
 
 
 @kernel

@@ -7,8 +7,8 @@ limit of turns, or until next to nothing is left.
 
 Given the states of both armies and the parts of the rolls that concern the roller himself, what happens to one army
 is independent of what happens to the other: a turn is a product of two rows of probabilities. Means and variances
-of the losses come along: with each state the mean loss so far is known. What an ending is worth is worked out once, from
-the time that the battle spends in each pair of states.
+of the losses come along: with each state the mean loss so far is known. What an ending is worth is worked out once,
+from the time that the battle spends in each pair of states.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _FACES = (int(RowField.SUPPRESS_FACE), int(RowField.ROUT_FACE), int(RowField.DES
 _POOL_MODEL = int(RowField.POOL_MODEL)
 _NEGATIVE_COUNT = int(RowField.NEGATIVE_COUNT)
 _NEGATIVE_ANY = int(RowField.NEGATIVE_ANY)
-_ONES_ALWAYS = int(RowField.ONES_ALWAYS)
+_ONES_EVERY_ROLL = int(RowField.ONES_EVERY_ROLL)
 _ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
 _INITIATIVE = int(RowField.INITIATIVE)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
@@ -83,7 +83,7 @@ _LIMIT = int(RowField.PURSUIT_LIMIT)
 _SUPPORT = int(RowField.SUPPORT)
 _SIMULTANEOUS = int(Initiative.SIMULTANEOUS)
 _DEFENDER_FIRST = int(Initiative.DEFENDER_FIRST)
-_ONE_EACH = int(PursuitLimit.ONE_EACH)
+_ONE_PER_SQUAD = int(PursuitLimit.ONE_PER_SQUAD)
 
 _ATTACKER_WINS = int(Outcome.ATTACKER_WINS)
 _DEFENDER_WINS = int(Outcome.DEFENDER_WINS)
@@ -209,7 +209,7 @@ def _load(plan, squads, side, states, s, start, stop):
 
 @kernel
 def _key(plan, squads, side, i):
-    """Number the state in lane `i`."""
+    """Return the number of the state in lane `i`."""
     key = np.int64(0)
     for k in range(plan.n_types[side]):
         t = plan.listed[side, k]
@@ -286,7 +286,7 @@ def _expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scra
 
 @kernel
 def _choose(n):
-    """Number of outcomes with at most `n` effects of three kinds."""
+    """Return the number of outcomes with at most `n` effects of three kinds."""
     return (n + 1) * (n + 2) * (n + 3) // 6
 
 
@@ -492,7 +492,7 @@ def _dice_of(rules, pool):
 @kernel
 def _ones_of(rules, pool, most_ones):
     """How many numbers of ones are told apart in a roll: 1 where they do not matter."""
-    if pool >= 1 and rules[_ONES_ALWAYS] == 0:
+    if pool >= 1 and rules[_ONES_EVERY_ROLL] == 0:
         return np.int64(1)
     return min(np.int64(_dice_of(rules, pool)), most_ones) + 1
 
@@ -542,7 +542,7 @@ def _chances(rules, half, thirds, third, pool, reach, ones, most_ones, out):
     """
     out[: reach + 1, : reach + 1, : reach + 1] = 0.0
     if pool >= 1:
-        counted = rules[_ONES_ALWAYS] != 0
+        counted = rules[_ONES_EVERY_ROLL] != 0
         for four in range(pool + 1):
             chance = half[pool, four] * _of_ones(third, pool - four, ones, most_ones, counted)
             if chance < _TINY:
@@ -593,7 +593,7 @@ def _face(plan, squads, side, pursuers):
         t = plan.listed[side, k]
         if (plan.mobile[side, t] != 0) == (pursuers > 0):
             last = t
-    # Without pursuers somebody is left who cannot pursue: an active squad that is not mobile, or a mobile one that rests.
+    # Without pursuers somebody is left who cannot pursue: an active squad that is not mobile, or a mobile one at rest.
     if pursuers > 0:
         squads[side, _ACTIVE, last, 0] = pursuers
     elif plan.mobile[side, last] == 0:
@@ -1181,12 +1181,12 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     # Beyond one's own squads more ones change nothing.
     ones_first = np.int64(0)
     ones_second = np.int64(0)
-    if rules[_ONES_ALWAYS] != 0 or low_first < 1:
+    if rules[_ONES_EVERY_ROLL] != 0 or low_first < 1:
         ones_first = _total(plan, roles[0])
-    if rules[_ONES_ALWAYS] != 0 or low_second < 1:
+    if rules[_ONES_EVERY_ROLL] != 0 or low_second < 1:
         ones_second = _total(plan, roles[1])
     levels = np.int64(2)
-    if rules[_LIMIT] == _ONE_EACH:
+    if rules[_LIMIT] == _ONE_PER_SQUAD:
         for side in range(2):
             mobile = np.int64(0)
             for k in range(plan.n_types[side]):

@@ -7,7 +7,7 @@ solver to all outcomes of a state, the script driver to one battle with given di
 from __future__ import annotations
 
 from simcore.core.jit import kernel
-from simcore.rulesets.mass_battle.encoding import Outcome, PoolModel, PursuitLimit
+from simcore.rulesets.mass_battle.encoding import Outcome, PoolModel, PursuitLimit, Standing
 
 __all__ = [
     "GOES_ON",
@@ -19,15 +19,21 @@ __all__ = [
     "deal_effect",
     "dice_below_four",
     "is_broken",
+    "moves",
     "negative_dice",
 ]
 
 GOES_ON = -1
 
+_ACTIVE = int(Standing.ACTIVE)
+_DUE = int(Standing.DUE)
+_FAILED = int(Standing.FAILED)
+_ROUT, _DESTROY = 1, 2
+
 _FIXED = int(PoolModel.FIXED)
 _DIFFERENCE = int(PoolModel.DIFFERENCE)
 _SUPPRESSED_TOO = int(PursuitLimit.SUPPRESSED_TOO)
-_ONE_EACH = int(PursuitLimit.ONE_EACH)
+_ONE_PER_SQUAD = int(PursuitLimit.ONE_PER_SQUAD)
 _ATTACKER_WINS = int(Outcome.ATTACKER_WINS)
 _DEFENDER_WINS = int(Outcome.DEFENDER_WINS)
 _UNDECIDED = int(Outcome.UNDECIDED)
@@ -95,6 +101,29 @@ def deal_effect(squads, effects):
 
 
 @kernel
+def moves(standing, effect, renews):
+    """Whether an effect changes a squad that it reaches (MB-3, MB-5, MB-10, MA-8, MA-9).
+
+    A squad in flight can only be destroyed. Suppressing a suppressed squad delays its return, where it does at all,
+    only if it would come back next turn.
+
+    Parameters
+    ----------
+    standing : int64
+        `Standing` before the roll.
+    effect : int64
+        0 to suppress, 1 to rout, 2 to destroy.
+    renews : int64
+        1 where a suppressed squad can be suppressed again.
+    """
+    if effect == _DESTROY or standing == _ACTIVE:
+        return 1
+    if effect == _ROUT:
+        return 0 if standing == _FAILED else 1
+    return 1 if standing == _DUE and renews else 0
+
+
+@kernel
 def is_broken(active, suppressed):
     """Whether an army is broken: only active and suppressed squads keep it in being (MB-17, MA-3)."""
     return active + suppressed == 0
@@ -125,6 +154,6 @@ def catches(in_flight, pursuers, limit, can_flee):
     """Squads in flight that do not get away (MB-18, MA-19, MA-21)."""
     if not can_flee:
         return in_flight
-    if limit == _ONE_EACH:
+    if limit == _ONE_PER_SQUAD:
         return min(in_flight, pursuers)
     return in_flight if pursuers > 0 else 0

@@ -25,18 +25,14 @@ class Event(IntEnum):
     """Commanders halt squads in flight."""
     STAND = 4
     """A character makes a squad active at once."""
-    RUN = 5
-    """Squads in flight that nobody has halted."""
-    ROLL = 6
+    ROLL = 5
     """An army's attack roll begins: pool and dice."""
-    EFFECT = 7
+    EFFECT = 6
     """Squads hit: standing before (field ODDS) and effect (field HITS: 0 suppressed, 1 routed, 2 destroyed)."""
-    BACKFIRE = 8
+    BACKFIRE = 7
     """Own squads suppressed by ones."""
-    CAUGHT = 9
-    END = 10
-    CONFIRM = 11
-    """Whether a negative roll is confirmed (field HITS)."""
+    CAUGHT = 8
+    END = 9
 
 
 class EventField(IntEnum):
