@@ -268,6 +268,10 @@ def test_faces_can_mean_other_effects() -> None:
         *("suppress", "suppress"),
     )
     assert ref.read_faces([5, 4], options, negative=True).effects == ("suppress",)
+    # A face left out has no effect, and none to be confirmed.
+    options = scenario(face_effects={6: "destroy"}).options
+    assert ref.read_faces([4, 5, 6], options, negative=False).effects == ("destroy",)
+    assert ref.read_faces([5, 4], options, negative=True) == ref.Roll()
 
 
 @pytest.mark.rule("MB-1")
@@ -463,6 +467,15 @@ def test_turns_missed_after_a_rally(miss: int, first: int) -> None:
     assert (squads[0].state, squads[0].back) == ("suppressed", first)
 
 
+@pytest.mark.rule("MA-9")
+@pytest.mark.rule("MA-13")
+def test_a_longer_suppression_is_not_shortened() -> None:
+    squads = army({"routed": 1})
+    ref.rally(scenario(rally_miss=3), 0, squads, NOW, lambda draw: [draw.rolls])
+    ref.suffer(scenario(rally_miss=3), 0, squads, ["suppress"], NOW, no_dice)
+    assert squads[0].back == NOW + 4
+
+
 @pytest.mark.rule("MB-6")
 @pytest.mark.rule("MA-14")
 def test_a_failed_rally() -> None:
@@ -560,7 +573,8 @@ def test_pursuit_limits(options: dict[str, Any], winner: dict[str, int], taken: 
     result = ref.conclude(battle, [army({**winner}, 1) + army({"suppressed": 1}), loser], NOW, "attacker_wins")
     fate = options.get("pursuit_fate", "captured")
     assert result.total(ref.DEFENDER, fate) == taken
-    # The routed go first, in listed order.
+    # The routed go first, each in listed order.
+    assert result.total(ref.DEFENDER, "fled") == min(2, 4 - taken)
     assert result.cost_lost == (0, (0, 1, 3, 4, 6)[taken])
 
 
@@ -581,6 +595,28 @@ def test_an_army_that_cannot_flee(scope: str, taken: int) -> None:
     loser = [ref.Squad(0, "routed", since=NOW), ref.Squad(0, "fled", since=NOW), ref.Squad(0, "fled", since=NOW - 1)]
     result = ref.conclude(battle, [army({"active": 1}), loser], NOW, "attacker_wins")
     assert (result.total(1, "captured"), result.total(1, "fled")) == (taken, 3 - taken)
+
+
+@pytest.mark.rule("MA-21")
+@pytest.mark.rule("MA-14")
+def test_an_army_that_cannot_flee_loses_all_that_are_routed() -> None:
+    for can_flee, taken in ((True, 1), (False, 2)):
+        sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {"can_flee": can_flee})
+        battle = scenario(sides=sides, pursuit_scope="routed_this_turn", rally_attempts="unlimited")
+        loser = [ref.Squad(0, "routed", since=NOW), ref.Squad(0, "routed", since=NOW - 1)]
+        result = ref.conclude(battle, [army({"active": 1}, 1), loser], NOW, "attacker_wins")
+        assert result.total(1, "captured") == taken
+
+
+@pytest.mark.rule("MB-18")
+@pytest.mark.rule("MA-18")
+def test_who_failed_to_rally_in_the_last_turn_is_pursued() -> None:
+    # Turn 1 routs a defender, who is not halted in turn 2, when the next is routed; so it goes on to turn 3.
+    script = [[5], [2, 2, 2], [0], [5], [2, 2], [0], [5], [2]]
+    result = ref.fight(scenario("1 mobile_squad", "3 squad"), ref.ScriptedDice(script)).battle
+    assert (result.outcome, result.turns) == ("attacker_wins", 3)
+    # The runaway of turn 1 left the field in turn 2 and is out of reach.
+    assert (result.total(1, "fled"), result.total(1, "captured")) == (1, 2)
 
 
 @pytest.mark.rule("MA-22")
