@@ -91,7 +91,7 @@ def ordinary_script(faces: list[int]) -> list[int]:
 def test_negative_rolls(case: dict[str, Any]) -> None:
     faces = case["faces"]
     own = {"units": "9 squad", "pool_modifier": 2 - len(faces) - 9}
-    told = simcore.replay(battle(own, "9 squad", max_turns=1), script=negative_script(faces) + [0])
+    told = simcore.replay(battle(own, "9 squad", max_turns=1), script=[*negative_script(faces), 0])
     effects = {"suppress": "suppressed", "rout": "routed", "destroy": "destroyed", None: None}
     hit = {name: sum(counts.values()) for name, counts in told.squads["defender"].items() if name != "active"}
     wanted = effects[case["expect"]["effect"]]
@@ -149,9 +149,7 @@ def assert_chances(case: dict[str, Any], pool: int, reach: int) -> None:
     kept = 1 if pool >= 1 else most + 1
     own = []
     for ones in range(kept):
-        SOLVER._chances(
-            FIELD.rules, *tables, np.int64(pool), np.int64(reach), np.int64(ones), np.int64(most), out
-        )
+        SOLVER._chances(FIELD.rules, *tables, np.int64(pool), np.int64(reach), np.int64(ones), np.int64(most), out)
         total += out
         own.append(out.sum())
     for key, value in expect.get("joint", {}).items():

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import simcore
 from tests.rulesets.mass_battle.reference import fight, read_scenario
 from tests.rulesets.mass_battle.strategies import scenarios
-from tests.rulesets.mass_battle.support import SIDES, ToldDice, battle, house, squads_of
+from tests.rulesets.mass_battle.support import SIDES, ToldDice, squads_of
 
 
 def fixed_pools(scenario: dict[str, Any]) -> dict[str, Any]:
@@ -21,9 +20,7 @@ def fixed_pools(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_lists(scenario: dict[str, Any]) -> bool:
-    return any(
-        isinstance(scenario[side].get(name), list) for side in SIDES for name in ("pool", "pool_modifier")
-    )
+    return any(isinstance(scenario[side].get(name), list) for side in SIDES for name in ("pool", "pool_modifier"))
 
 
 @given(scenario=scenarios(), number=st.integers(0, 2**40))
