@@ -36,7 +36,8 @@ _PATH_PARTS = 2
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _FACES = ("4", "5", "6")
 _EFFECTS = ("suppress", "rout", "destroy")
-_PLAIN_FACES = dict(zip(_FACES, _EFFECTS, strict=True))
+_Effect = Literal["suppress", "rout", "destroy"]
+_PLAIN_FACES: dict[str, _Effect] = {"4": "suppress", "5": "rout", "6": "destroy"}
 
 
 class SquadType(FrozenModel):
@@ -54,7 +55,7 @@ class SquadType(FrozenModel):
 class Options(FrozenModel):
     """Readings of the rules (MA-1 to MA-22); the defaults are those of the rules as implemented."""
 
-    face_effects: dict[str, Literal["suppress", "rout", "destroy"]] = Field(
+    face_effects: dict[str, _Effect] = Field(
         default=_PLAIN_FACES, description="What the faces 4, 5 and 6 do (MA-1)"
     )
     pool_model: Literal["sum_active", "difference", "fixed"] = Field(

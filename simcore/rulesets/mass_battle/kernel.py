@@ -336,28 +336,28 @@ def _deal_at_random(rules, plan, lanes, n, side, key, trace, script):
         for t in kinds:
             fresh[t, i] = 0
             for standing in range(_FAILED + 1):
-                reached = standing < _ROUTED or (standing == _FAILED and rules[_ROUTED_TARGETS] != 0)
-                waiting[standing, t] = squads[side, standing, t, i] if reached else 0
+                is_target = standing < _ROUTED or (standing == _FAILED and rules[_ROUTED_TARGETS] != 0)
+                waiting[standing, t] = squads[side, standing, t, i] if is_target else 0
         number = np.int64(0)
-        standing = np.int64(0)
+        reached = 0
         for e in range(3):
             effect = 2 - e
             while effects[effect, i] > 0:
-                while standing <= _FAILED and waiting[standing].sum() == 0:
-                    standing += 1
-                if standing > _FAILED:
+                while reached <= _FAILED and waiting[reached].sum() == 0:
+                    reached += 1
+                if reached > _FAILED:
                     break
                 status, t = _pick(
-                    lanes, i, waiting[standing], kinds, np.int64(_TARGET), side, number, key, trace, script
+                    lanes, i, waiting[reached], kinds, np.int64(_TARGET), side, number, key, trace, script
                 )
                 if status != _OK:
                     return status
                 number += 1
-                waiting[standing, t] -= 1
+                waiting[reached, t] -= 1
                 effects[effect, i] -= 1
-                deal_one(rules, squads, side, t, i, standing, effect, fresh)
+                deal_one(rules, squads, side, t, i, reached, effect, fresh)
                 if trace is not None:
-                    emit(trace, _EFFECT, lanes.turns[i], _ATTACK, side, t, 1, standing, effect, 0)
+                    emit(trace, _EFFECT, lanes.turns[i], _ATTACK, side, t, 1, reached, effect, 0)
         for t in kinds:
             squads[side, _LATE, t, i] += fresh[t, i]
     return _OK
@@ -412,27 +412,27 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
     initiative = rules[_INITIATIVE]
     first = 1 if initiative == _DEFENDER_FIRST else 0
     for k in range(2):
-        side = np.int64(first if k == 0 else 1 - first)
-        status = _roll(rules, plan, lanes, n, side, table, key, trace, script)
+        army = np.int64(first if k == 0 else 1 - first)
+        status = _roll(rules, plan, lanes, n, army, table, key, trace, script)
         if status != _OK:
             return status
         if initiative != _SIMULTANEOUS and k == 0:
-            status = _deal(rules, plan, lanes, n, 1 - side, key, trace, script)
+            status = _deal(rules, plan, lanes, n, 1 - army, key, trace, script)
             if status != _OK:
                 return status
-            count_forces(rules, plan, squads, 1 - side, turns, n, lanes.active, lanes.forces)
+            count_forces(rules, plan, squads, 1 - army, turns, n, lanes.active, lanes.forces)
     for k in range(2):
-        side = np.int64(1 - k)
-        if initiative == _SIMULTANEOUS or side == first:
-            status = _deal(rules, plan, lanes, n, side, key, trace, script)
+        army = np.int64(1 - k)
+        if initiative == _SIMULTANEOUS or army == first:
+            status = _deal(rules, plan, lanes, n, army, key, trace, script)
             if status != _OK:
                 return status
     for k in range(2):
-        side = np.int64(k)
+        army = np.int64(k)
         if rules[_RANDOM_TARGETS] == 0:
-            suppress_own(plan, squads, side, n, lanes.ones, turns[0], trace)
+            suppress_own(plan, squads, army, n, lanes.ones, turns[0], trace)
             continue
-        status = _suppress_own_at_random(plan, lanes, n, side, key, trace, script)
+        status = _suppress_own_at_random(plan, lanes, n, army, key, trace, script)
         if status != _OK:
             return status
     return _OK

@@ -397,8 +397,8 @@ def fill_pools(rules, plan, lanes, side, n):
         lanes.pools[i] = pool
         lanes.dice[i] = dice
         lanes.others[i] = others
-        most = max(most, dice)
-        most_others = max(most_others, others)
+        most = max(most, np.int64(dice))
+        most_others = max(most_others, np.int64(others))
     return most, most_others
 
 

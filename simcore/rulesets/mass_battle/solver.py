@@ -357,14 +357,14 @@ def _list_states(rules, plan, odds, side, remembers, most_effects, most_ones, ro
         combinations = _choose(reach)
         own_ones = min(active[s], most_ones)
         _load(plan, squads, side, before, s, 0, combinations)
-        i = np.int64(0)
+        place = 0
         for d in range(reach + 1):
             for r in range(reach + 1 - d):
                 for p in range(reach + 1 - d - r):
-                    effects[2, i] = d
-                    effects[1, i] = r
-                    effects[0, i] = p
-                    i += 1
+                    effects[2, place] = d
+                    effects[1, place] = r
+                    effects[0, place] = p
+                    place += 1
         deal_effects(rules, plan, squads, side, combinations, effects, fresh, np.int64(0), None)
         hit_start[s] = n_hits
         wanted = n_hits + combinations * (own_ones + 1)
@@ -1083,14 +1083,14 @@ def _add_ends(rules, plan, army, n_after, side, rows, weights, frame_ones, table
                 acc[_A_OUTCOMES + outcome] += weight
             for k in range(plan.n_types[side]):
                 t = plan.listed[side, k]
-                own = squads[side, :, t, 0]
+                squad = squads[side, :, t, 0]
                 column = _A_SQUADS + side * _N_STATUSES
-                left = own[_ACTIVE] + own[_DUE] + own[_LATE]
-                acc[column] += weight * own[_ACTIVE]
-                acc[column + 1] += weight * (own[_DUE] + own[_LATE])
-                acc[column + 2] += weight * (own[_ROUTED] + own[_FAILED])
-                acc[column + 4] += weight * own[_DESTROYED]
-                acc[column + 5] += weight * own[_CAPTURED]
+                left = squad[_ACTIVE] + squad[_DUE] + squad[_LATE]
+                acc[column] += weight * squad[_ACTIVE]
+                acc[column + 1] += weight * (squad[_DUE] + squad[_LATE])
+                acc[column + 2] += weight * (squad[_ROUTED] + squad[_FAILED])
+                acc[column + 4] += weight * squad[_DESTROYED]
+                acc[column + 5] += weight * squad[_CAPTURED]
                 acc[_A_SURVIVORS + (outcome * 2 + side) * MAX_TYPES + t] += weight * left
     acc[_A_SQUADS + side * _N_STATUSES + 4] += destroyed
 

@@ -31,7 +31,7 @@ LEFT = {
 }
 
 
-def of_kind(*kinds: str) -> Any:
+def of_kind(*kinds: str) -> pytest.MarkDecorator:
     """Parametrise a test over the worked cases of a kind, each marked with its rules."""
     return pytest.mark.parametrize(
         "case",
@@ -103,8 +103,8 @@ def test_negative_rolls(case: dict[str, Any]) -> None:
 def test_exchanges(case: dict[str, Any]) -> None:
     script: list[int] = []
     sides: list[dict[str, Any]] = []
-    for side, (army, faces) in enumerate(zip(case["armies"], case["faces"], strict=True)):
-        modifier = case.get("pool_modifier", (0, 0))[side]
+    modifiers = case.get("pool_modifier", (0, 0))
+    for modifier, army, faces in zip(modifiers, case["armies"], case["faces"], strict=True):
         sides.append({"units": {"squad": army["active"]}, "pool_modifier": modifier})
         script += negative_script(faces) if army["active"] + modifier < 1 else ordinary_script(faces)
     told = simcore.replay(battle(*sides, max_turns=1), script=script)
@@ -157,7 +157,7 @@ def assert_chances(case: dict[str, Any], pool: int, reach: int) -> None:
     for ones, value in expect.get("own_suppressed", {}).items():
         assert abs(own[int(ones)] - float(Fraction(value))) < NEAR
     if "broken" in expect and "suppressed" not in case["target"]:
-        gone = sum(total[d, r, s] for d, r, s in np.ndindex(*total.shape) if d + r == reach)
+        gone = sum(float(total[d, r, s]) for d, r, s in np.ndindex(*total.shape) if d + r == reach)
         assert abs(gone - float(Fraction(expect["broken"]))) < NEAR
 
 

@@ -452,7 +452,7 @@ def test_battles_end_undecided_at_the_limit(limit: int) -> None:
 
 @rule("MA-23")
 def test_unlike_squads_differ_in_dice_alone_where_they_are_hit() -> None:
-    alike = {"two": {"units": {"left": {}, "right": {}}}}
+    alike: dict[str, Any] = {"two": {"units": {"left": {}, "right": {}}}}
     mixed = battle("1 left, 2 right", "2 left, 1 right") | {"edition": "two", "editions": alike}
     plain = means(battle("3 squad", "3 squad"))
     found = means(mixed)
