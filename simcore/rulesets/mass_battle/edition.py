@@ -55,9 +55,7 @@ class SquadType(FrozenModel):
 class Options(FrozenModel):
     """Readings of the rules (MA-1 to MA-22); the defaults are those of the rules as implemented."""
 
-    face_effects: dict[str, _Effect] = Field(
-        default=_PLAIN_FACES, description="What the faces 4, 5 and 6 do (MA-1)"
-    )
+    face_effects: dict[str, _Effect] = Field(default=_PLAIN_FACES, description="What the faces 4, 5 and 6 do (MA-1)")
     pool_model: Literal["sum_active", "difference", "fixed"] = Field(
         default="sum_active", description="Where an army's dice come from (MA-2)"
     )

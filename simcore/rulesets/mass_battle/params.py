@@ -301,6 +301,8 @@ def parse_scenario(data: Mapping[str, Any], source: str = "") -> MassBattleScena
             try:
                 units = parse_units(army.get("units", {}), list(edition.units), {}, most=MAX_SQUADS)
             except ScenarioError as problem:
-                raise problem.at(field=f"{name}.units", source=source) from None
+                known = f'; edition "{edition.name}" has: {", ".join(edition.units)}'
+                text = problem.problem + (known if problem.problem.startswith("unknown unit") else "")
+                raise ScenarioError(text, field=f"{name}.units", source=source) from None
             complete[name] = {**army, "units": units}
     return parse_model(MassBattleScenario, complete, source=source)
