@@ -37,7 +37,7 @@ MIXED: Final = "mixed"
 _TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "method", "status", "error")
 _FIGURES: Final = (
     "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
-    "cycles_mean", "cycles_sd", "attacker_cost_lost_mean", "attacker_cost_lost_sd",
+    "attacker_cost_lost_mean", "attacker_cost_lost_sd",
     "defender_cost_lost_mean", "defender_cost_lost_sd", "swing_mean", "swing_sd",
 )  # fmt: skip
 _WINS: Final = {"attacker": ("attacker_wins", "attacker_clears"), "defender": ("defender_wins",)}
@@ -66,9 +66,9 @@ class Run:
     matchups : DataFrame
         One row per matchup (grid point x attacker mix x defender mix): names, units, weights and costs of
         the two mixes, ``grid.<key>`` columns, ``method`` ("exact" or "simulated"), ``battles`` (0 where exact), counts
-        ``n_<outcome>`` and shares ``p_<outcome>``, means and standard deviations of cycles, costs lost and swing (of
-        the sample, or of the distribution itself where exact), ``status`` and ``error``. Figures of a failed row are
-        NaN, counts of an exact one too.
+        ``n_<outcome>`` and shares ``p_<outcome>``, means and standard deviations of cycles or turns, costs lost and
+        swing (of the sample, or of the distribution itself where exact), ``status`` and ``error``. Figures of a
+        failed row are NaN, counts of an exact one too.
     mixes : DataFrame
         One row per grid point, side and unit mix, as the sweep summed it up.
     """
@@ -100,6 +100,11 @@ class Run:
         """Outcomes that count as a win of each side."""
         found = self.manifest.get("wins", _WINS)
         return {side: tuple(found[side]) for side in SIDES}
+
+    @property
+    def rounds(self) -> str:
+        """What the length of battles is counted in: "cycles" or "turns"."""
+        return str(self.manifest.get("rounds", "cycles"))
 
     @property
     def grid_columns(self) -> tuple[str, ...]:
@@ -218,7 +223,7 @@ def load(folder: str | PathLike[str]) -> Run:
     run = Run(path=path, manifest=manifest, matchups=pd.DataFrame(), mixes=pd.DataFrame())
     grid, outcomes = run.grid_columns, run.outcomes
     needed = (
-        "matchup", *_TEXT, *_FIGURES, *grid,
+        "matchup", *_TEXT, *_FIGURES, f"{run.rounds}_mean", f"{run.rounds}_sd", *grid,
         *(f"{letter}_{outcome}" for letter in "np" for outcome in outcomes),
     )  # fmt: skip
     matchups = _table(path, "matchups", needed)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["matchup_table", "mix_table"]
 
 """Outcomes that count as a win of each side, where the ruleset has them."""
-_MEANS: Final = ("attacker_cost_lost", "defender_cost_lost", "swing", "cycles")
+_MEANS: Final = ("attacker_cost_lost", "defender_cost_lost", "swing")
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -59,8 +59,8 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
         The rows of ``run.matchups`` in their order with, per outcome, ``lo_<outcome>`` and ``hi_<outcome>``
         (Wilson); ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
         ``lo_`` and ``hi_``; ``favourite`` ("attacker", "defender", "none" when the interval of the lead holds
-        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles, costs lost and
-        swing. Exact rows get intervals of no width and errors of 0.
+        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost
+        and swing. Exact rows get intervals of no width and errors of 0.
     """
     source = run.matchups
     is_exact = run.is_exact
@@ -91,7 +91,7 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     )
     if "p_captured" in source:
         bounds("captured", _floats(source["p_captured"]))
-    for figure in _MEANS:
+    for figure in (*_MEANS, run.rounds):
         error = standard_error(_floats(source[f"{figure}_sd"]), battles)
         columns[f"{figure}_se"] = np.where(counted, np.where(is_exact, 0.0, error), np.nan)
     return pd.DataFrame(columns, copy=False)
@@ -121,13 +121,14 @@ def mix_table(run: Run, matchups: pd.DataFrame, *, level: float = DEFAULT_LEVEL)
         ``win_share_mean``, ``win_share_worst``, ``win_share_best``, each with ``lo_`` and ``hi_``,
         ``worst_opponent``, ``best_opponent``; ``swing_mean`` (from the side's own view), ``swing_se`` and
         ``swing_sd`` (of a single battle against an opponent of the field); ``cost_lost_mean``,
-        ``enemy_cost_lost_mean`` with ``_se``; ``cost_efficiency`` with ``lo_`` and ``hi_``; ``cycles_mean``.
+        ``enemy_cost_lost_mean`` with ``_se``; ``cost_efficiency`` with ``lo_`` and ``hi_``; ``cycles_mean``
+        or ``turns_mean``.
         Ordered by grid point, side (attackers first) and appearance.
     """
     grid = list(run.grid_columns)
     points = grid_points(matchups, grid)
     tables = [
-        _side_table(matchups, side, points, grid, is_common=run.pairing == "common", level=level) for side in SIDES
+        _side_table(run, matchups, side, points, is_common=run.pairing == "common", level=level) for side in SIDES
     ]
     both = pd.concat(tables, ignore_index=True)
     return both.sort_values("grid_point", kind="stable", ignore_index=True)
@@ -196,10 +197,10 @@ class _Groups:
 
 
 def _side_table(
+    run: Run,
     matchups: pd.DataFrame,
     side: str,
     points: IntArray,
-    grid: list[str],
     *,
     is_common: bool,
     level: float,
@@ -220,7 +221,7 @@ def _side_table(
     low, high = (_floats(matchups[f"{bound}_{side}_win_share"]) for bound in ("lo", "hi"))
     mean = groups.mean(share)
     first = matchups.take(firsts)
-    table: dict[Any, Any] = {column: first[column].to_numpy() for column in grid}
+    table: dict[Any, Any] = {column: first[column].to_numpy() for column in run.grid_columns}
     table |= {
         "grid_point": points[firsts],
         "side": side,
@@ -272,7 +273,7 @@ def _side_table(
             ratio > 0.0, np.exp(log_high), (gained + z * table["enemy_cost_lost_se"]) / own
         )
     table["hi_cost_efficiency"] = np.where(own > 0.0, table["hi_cost_efficiency"], np.nan)
-    table["cycles_mean"] = groups.mean(_floats(matchups["cycles_mean"]))
+    table[f"{run.rounds}_mean"] = groups.mean(_floats(matchups[f"{run.rounds}_mean"]))
     return pd.DataFrame(table)
 
 

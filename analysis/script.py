@@ -133,5 +133,6 @@ def script_text(draws: Sequence[dict[str, Any]], title: str) -> str:
     for draw in draws:
         numerator, denominator = draw["odds"]
         dice = f"{draw['dice']} {'die' if draw['dice'] == 1 else 'dice'} at {numerator} in {denominator}"
-        lines.append(f"{draw['hits']:<4}# cycle {draw['cycle']}, {draw['side']}: {draw['what']}, {dice}")
+        clock = "turn" if "turn" in draw else "cycle"
+        lines.append(f"{draw['hits']:<4}# {clock} {draw[clock]}, {draw['side']}: {draw['what']}, {dice}")
     return "\n".join(lines) + "\n"

@@ -36,6 +36,8 @@ BATTLES = {
         "8 infantry, 4 artillery, 3 tank, 3 fighter",
         "9 infantry, 2 artillery, 2 tank, 2 fighter, 1 aa_gun",
     ),
+    "mass battle: 3 v 3": ("3 squad", "3 squad"),
+    "mass battle: 10 v 6 and 4 mobile": ("10 squad", "6 squad, 4 mobile_squad"),
 }
 ALL_RULES = {
     "territory": {"value": 3},
@@ -49,6 +51,8 @@ LANES = 1_024
 def scenario(name: str) -> dict[str, Any]:
     """Return the scenario of a named battle, with all land rules on."""
     attacker, defender = BATTLES[name]
+    if name.startswith("mass battle"):
+        return {"ruleset": "mass_battle", "attacker": {"units": attacker}, "defender": {"units": defender}}
     if name.startswith("landing"):
         side = {"units": attacker, "landed": "6 infantry, 3 tank", "bombard": "2 battleship, 2 cruiser"}
         retreat = {"after_cycles": 4}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from typing import Any
 
 from battles import seconds
 
@@ -52,7 +53,17 @@ BATTLES = {
         73.0,
         10.0,
     ),
+    "mass battle: 3 v 3": ("mass_battle", "3 squad", "3 squad", None, 0.1),
+    "mass battle: 10 v 10": ("mass_battle", "10 squad", "10 squad", None, 50.0),
 }
+
+
+def scenario(kind: str, attacker: str, defender: str) -> dict[str, Any]:
+    """Return a scenario of general combat by its terrain, or one of another ruleset by its name."""
+    sides = {"attacker": {"units": attacker}, "defender": {"units": defender}}
+    if kind in simcore.rulesets():
+        return {"ruleset": kind, **sides}
+    return {"edition": "1942_2nd", "terrain": kind, **sides}
 
 
 def main() -> None:
@@ -60,22 +71,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="rounds; the minimum counts")
     rounds = parser.parse_args().rounds
     print(f"{'battle':<84} {'ms':>9} {'known':>8} {'goal':>7}")
-    for name, (terrain, attacker, defender, known, goal) in BATTLES.items():
-        encoded = simcore.encode(
-            [
-                {
-                    "edition": "1942_2nd",
-                    "terrain": terrain,
-                    "attacker": {"units": attacker},
-                    "defender": {"units": defender},
-                }
-            ]
-        )
+    for name, (kind, attacker, defender, known, goal) in BATTLES.items():
+        encoded = simcore.encode([scenario(kind, attacker, defender)])
         solve = partial(simcore.solve, encoded, threads=1)
         solve()
         best = 1e3 * min(seconds(solve) for _ in range(rounds))
         missed = "" if best <= goal else "  <- misses its goal"
-        print(f"{name:<84} {best:>9.3f} {known:>8} {goal:>7}{missed}")
+        print(f"{name:<84} {best:>9.3f} {known or '':>8} {goal:>7}{missed}")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def main() -> None:
             one = min(one, seconds(fight, encoded, BATTLES_PER_ROUND, 1) / BATTLES_PER_ROUND)
             two = min(two, seconds(fight, encoded, BATTLES_PER_ROUND, 2) / BATTLES_PER_ROUND)
         ratio, speedup = one / (draws * bare), one / two
-        goal = GOAL_RATIO_AT_SEA if encoded.scenarios[0].canonical()["terrain"] == "sea" else GOAL_RATIO
+        goal = GOAL_RATIO_AT_SEA if encoded.scenarios[0].canonical().get("terrain") == "sea" else GOAL_RATIO
         print(
             f"{name:<92} {1e-6 / one:>7.2f} {1e-6 / two:>7.2f} {draws:>6.2f} {ratio:>6.2f} {speedup:>6.2f}"
             f"{'' if ratio <= goal and speedup >= GOAL_THREADS else '  <- misses a goal'}",

@@ -28,7 +28,6 @@ from simcore.scenario import (
     MAX_SEED,
     load_scenario,
 )
-from simcore.schema import MAX_STATES, SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +116,10 @@ class Simulation:
         Submerged submarines, and aircraft without room on a carrier, among the survivors.
     damage : int32 (M, B) or None
         Damage done by each raid.
+    turns : int32 (M, B) or None
+        In place of `cycles` where a ruleset counts turns.
+    squads : int16 (M, B, S, status, T) or None
+        Squads by what became of them: active, suppressed, routed, fled, destroyed, captured.
     """
 
     ruleset: Ruleset
@@ -132,6 +135,8 @@ class Simulation:
     submerged: npt.NDArray[np.int16] | None = None
     no_landing: npt.NDArray[np.int16] | None = None
     damage: npt.NDArray[np.int32] | None = None
+    turns: npt.NDArray[np.int32] | None = None
+    squads: npt.NDArray[np.int16] | None = None
 
     def __repr__(self) -> str:
         kept = ", each kept" if self.outcome is not None else ""
@@ -631,8 +636,8 @@ def solve_checked(
     Returns
     -------
     tally : float64 (M, K + 6)
-        Expected accumulators of one battle, and behind them what ``simcore.schema.SPREAD`` names of the swing; zeros
-        where there is a problem.
+        Expected accumulators of one battle, zeros where there is a problem, and behind them what
+        ``simcore.schema.SPREAD`` names of the swing, NaN where the solver does not tell it.
     states : int64 (M,)
         States that could be reached.
     problems : dict of int to ScenarioError
@@ -644,7 +649,8 @@ def solve_checked(
         When a solver gave no answer.
     """
     ruleset = encoded.ruleset
-    tally = np.zeros((len(encoded), len(ruleset.accumulators) + len(SPREAD)))
+    tally = np.zeros((len(encoded), ruleset.columns))
+    tally[:, len(ruleset.accumulators) :] = np.nan
     reached = np.zeros(len(encoded), dtype=np.int64)
     problems: dict[int, ScenarioError] = {}
     for row, scenario in enumerate(encoded.scenarios):
@@ -653,9 +659,9 @@ def solve_checked(
             problems[row] = ScenarioError(
                 f'ruleset "{ruleset.id}" has no exact solver for such battles; use "simulate"'
             )
-        elif states > MAX_STATES and not ruleset.may_be_far_smaller(scenario):
+        elif states > ruleset.most_states and not ruleset.may_be_far_smaller(scenario):
             problems[row] = ScenarioError(
-                f"the battle has up to {states:,} states, more than the {MAX_STATES:,} that fit; "
+                f"the battle has up to {states:,} states, more than the {ruleset.most_states:,} that fit; "
                 + _way_out(ruleset, scenario)
             )
     rows = [row for row in range(len(encoded)) if row not in problems]
@@ -665,7 +671,7 @@ def solve_checked(
         for at, row in enumerate(rows):
             reached[row] = states_found[at]
             if status[at] == Status.OK:
-                tally[row] = found[at]
+                tally[row, : found.shape[1]] = found[at]
             elif status[at] != Status.CAPACITY:
                 name, battle = Status(int(status[at])).name, encoded.scenarios[row]
                 raise KernelStatusError(
@@ -838,7 +844,7 @@ def rulesets() -> dict[str, dict[str, Any]]:
             "version": ruleset.version,
             "default_edition": ruleset.default_edition,
             "editions": {edition: model.title for edition, model in ruleset.editions().items()},
-            "units": list(ruleset.units),
+            "units": list(ruleset.units_of({})),
             "outcomes": list(ruleset.outcomes),
         }
     return out

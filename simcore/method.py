@@ -75,8 +75,9 @@ def choose(ruleset: Ruleset, scenario: ScenarioModel) -> Choice:
     states = ruleset.count_states(scenario) if ruleset.solve is not None else 0
     if states <= 0:
         return Choice(0, "there is no exact solver for such battles")
-    if states > AUTO_STATES:
-        return Choice(0, f"up to {states:,} states, more than {AUTO_STATES:,}")
+    most = min(AUTO_STATES, ruleset.most_states)
+    if states > most:
+        return Choice(0, f"up to {states:,} states, more than {most:,}")
     steps = expected_effort(ruleset, scenario)
     if steps > AUTO_EFFORT:
         return Choice(0, f"up to {states:,} states and {_billions(steps)} steps, more than {_billions(AUTO_EFFORT)}")

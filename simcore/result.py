@@ -97,6 +97,9 @@ def _side_extras(sums: Mapping[str, float], scenario: ScenarioModel, side: Side,
     damaged = {unit: sums[f"damaged.{name}.{unit}"] / n for unit in units if sums.get(f"damaged.{name}.{unit}")}
     if damaged:
         extras["mean_damaged"] = damaged
+    squads = f"squads.{name}."
+    if any(key.startswith(squads) for key in sums):
+        extras["mean_squads"] = {key.removeprefix(squads): sums[key] / n for key in sums if key.startswith(squads)}
     if sums.get(f"no_landing.{name}"):
         extras["mean_without_landing_place"] = sums[f"no_landing.{name}"] / n
     return extras
@@ -160,7 +163,7 @@ def _results(
         **head,
         "outcomes": {name: sums[f"outcome.{name}"] / n for name in ruleset.outcomes},
         **more,
-        "cycles": moments("cycles"),
+        ruleset.rounds: moments(ruleset.rounds),
     }
     for side in Side:
         name = side.name.lower()
@@ -171,8 +174,8 @@ def _results(
             "mean_cost_lost": lost["mean"],
             "sd_cost_lost": lost["sd"],
             "mean_survivors": {
-                unit: sum(sums[f"survivors.{outcome}.{name}.{unit}"] for outcome in ruleset.outcomes) / n
-                for unit in scenario.casualties(side)
+                unit: sum(sums[f"survivors.{outcome}.{name}.{place}"] for outcome in ruleset.outcomes) / n
+                for unit, place in ((unit, scenario.counted_as(unit)) for unit in scenario.casualties(side))
             },
         }
         data[name] |= _side_extras(sums, scenario, side, n)
@@ -275,7 +278,8 @@ class Result:
         drawn = dict.fromkeys(("battles", "seed", "pairing"))
         head = {"method": "exact", "method_reason": reason, **drawn, "dropped": 1.0 - means["battles"]}
         data = _results(ruleset, scenario, means, 1, head, {})
-        data["swing"] |= {"quantiles": {name: int(means[name]) for name in SPREAD[:-1]}, "loss": means[SPREAD[-1]]}
+        if not math.isnan(means[SPREAD[0]]):
+            data["swing"] |= {"quantiles": {name: int(means[name]) for name in SPREAD[:-1]}, "loss": means[SPREAD[-1]]}
         if distribution is not None:
             data["distribution"] = distribution.to_dict()
         return cls(data | ruleset.explain(scenario, means), distribution)
@@ -310,9 +314,19 @@ class Result:
         return copy.deepcopy(self.data["swing"])
 
     @property
+    def rounds(self) -> str:
+        """What the length of the battle is counted in: "cycles" or "turns"."""
+        return "turns" if "turns" in self.data else "cycles"
+
+    @property
     def cycles(self) -> dict[str, float]:
         """Cycles fought: mean and standard deviation."""
         return dict(self.data["cycles"])
+
+    @property
+    def turns(self) -> dict[str, float]:
+        """Turns fought, in rulesets that count them: mean and standard deviation."""
+        return dict(self.data["turns"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able data (what ``simcore odds --json`` prints)."""
@@ -344,6 +358,9 @@ class Result:
             part = self.data[side]
             left = ", ".join(f"{mean:.2f} {unit}" for unit, mean in part["mean_survivors"].items())
             facts.append((f"{side} left", left or "nothing"))
+            if "mean_squads" in part:
+                shown = ", ".join(f"{mean:.2f} {status}" for status, mean in part["mean_squads"].items() if mean)
+                facts.append((f"{side} squads", shown or "none"))
             facts.append(
                 (
                     f"{side} cost lost",
@@ -356,7 +373,7 @@ class Result:
             low, _, middle, _, high = swing["quantiles"].values()
             facts.append(("swing, 5 / 50 / 95 %", f"{low:+d} / {middle:+d} / {high:+d}"))
             facts.append(("swing below 0", f"{swing['loss']:.2%}"))
-        facts.append(("cycles", f"{self.data['cycles']['mean']:.2f}"))
+        facts.append((self.rounds, f"{self.data[self.rounds]['mean']:.2f}"))
         return [*facts, *self._more_facts()]
 
     def _more_facts(self) -> list[tuple[str, str]]:

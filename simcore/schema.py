@@ -83,6 +83,9 @@ class ScenarioModel(Protocol):
     def casualties(self, side: int) -> dict[str, int]:
         """Those units of a side that can be lost, by name: the only ones that are counted as survivors."""
 
+    def counted_as(self, unit: str) -> str:
+        """Name of a unit on axis **T**: the accumulators count it under this name."""
+
     def cost(self, side: int) -> int:
         """Cost of a side's units."""
 
@@ -105,7 +108,8 @@ class Ruleset:
     version : int
         Raised whenever a seeded result changes.
     units : tuple of str
-        Unit names in table order (axis **T**).
+        Axis **T** by name: the units in table order, or places in the table where editions name their units
+        themselves.
     outcomes : tuple of str
         Outcome names in the order of their codes.
     wins : mapping of side name to tuple of str
@@ -143,6 +147,8 @@ class Ruleset:
     may_be_far_smaller : callable
         ``may_be_far_smaller(scenario) -> bool``: whether the solver finds its states on the way, and may reach so
         much fewer than `count_states` that it is worth a try when that is above `MAX_STATES`.
+    most_states : int
+        Most states that the exact solver takes on.
     solve : callable or None
         ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
     distribute : callable or None
@@ -158,6 +164,13 @@ class Ruleset:
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
         ``plain(table) -> dict``: a scenario's table without what asks for certain units, to price units in.
+    unit_names : callable or None
+        ``unit_names(table) -> tuple of str``: units of the edition of a scenario's table, in table order; None
+        where they are `units` in every edition.
+    rounds : str
+        What the length of a battle is counted in: the accumulators ``<rounds>.sum`` and ``<rounds>.sumsq``.
+    means : mapping of str to str
+        Accumulators that are counted once per battle, with the column of a sweep's table that shows their mean.
     kind : str
         Kind of battles that this record resolves; "" for most of them.
     kinds : mapping of str to Ruleset
@@ -185,6 +198,7 @@ class Ruleset:
     count_states: Callable[[Any], int] = lambda _scenario: 0
     effort: Callable[[Any], int] = lambda _scenario: 0
     may_be_far_smaller: Callable[[Any], bool] = lambda _scenario: False
+    most_states: int = MAX_STATES
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
     distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
     pair: Callable[[Any, Any], Any] = lambda _first, _second: None
@@ -192,6 +206,9 @@ class Ruleset:
     explain: Callable[[Any, Mapping[str, float]], dict[str, Any]] = lambda _scenario, _means: {}
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    unit_names: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
+    rounds: str = "cycles"
+    means: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
     kinds: Mapping[str, Ruleset] = field(default_factory=dict)
 
@@ -199,6 +216,10 @@ class Ruleset:
     def columns(self) -> int:
         """Figures of a matchup: the accumulators, and `SPREAD` where it was solved."""
         return len(self.accumulators) + len(SPREAD)
+
+    def units_of(self, table: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the units that a scenario's table may have, in table order."""
+        return self.units if self.unit_names is None else self.unit_names(table)
 
     def of_kind(self, kind: str) -> Ruleset:
         """Return the record for a kind of battles."""

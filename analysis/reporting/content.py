@@ -156,8 +156,10 @@ def _tiles(summary: Summary) -> list[dict[str, str]]:
             tiles.append(
                 {"label": f"{side.capitalize()}s win", "value": percent_text(share), "note": "mean of all matchups"}
             )
-        cycles = float(np.average(counted["cycles_mean"].to_numpy(dtype=np.float64), weights=weights))
-        tiles.append({"label": "Cycles", "value": figure_text(cycles), "note": "mean length of a battle"})
+        length = float(np.average(counted[f"{run.rounds}_mean"].to_numpy(dtype=np.float64), weights=weights))
+        tiles.append(
+            {"label": run.rounds.capitalize(), "value": figure_text(length), "note": "mean length of a battle"}
+        )
         clear = counted["favourite"].isin(SIDES).mean()
         tiles.append(
             {"label": "Clear favourite", "value": percent_text(float(clear)), "note": "of the matchups have one"}
@@ -419,7 +421,13 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
         if len(rows) < total
         else ""
     )
-    return {"rows": rows, "note": note, "total": total, "extra": _extra_title(summary)}
+    return {
+        "rows": rows,
+        "note": note,
+        "total": total,
+        "extra": _extra_title(summary),
+        "rounds": summary.run.rounds.capitalize(),
+    }
 
 
 def _extra_title(summary: Summary) -> str:
@@ -443,6 +451,7 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
         share = f"{side}_win_share"
         cells[side] = _share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"])
         cells[side]["text"] = text
+    length = row[f"{summary.run.rounds}_mean"]
     units = [str(row[f"{side}_units"]) for side in SIDES]
     bounds = f"{points_text(row['lo_lead'])} to {points_text(row['hi_lead'])}"
     arguments = " ".join(command.quoted(text) for text in units)
@@ -459,7 +468,7 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
         "swing": _figure(
             row["swing_mean"], figure_text(row["swing_mean"], signed=True), f"± {figure_text(row['swing_sd'])}"
         ),
-        "cycles": _figure(row["cycles_mean"], figure_text(row["cycles_mean"])),
+        "length": _figure(length, figure_text(length)),
         "extra": _extra_figure(row),
         "command": f"simcore odds {arguments} {command.options(summary.run, row)}",
     }

@@ -419,7 +419,8 @@ class _EditionAt:
         frame = ruleset.plain(_frame(sweep, assigned))
         # Side options are left out: a policy that fits one mix may not fit another, and prices ignore them.
         self._frame = {key: value for key, value in frame.items() if key not in _SIDES}
-        self.probe, self.name = self._find_probe(ruleset.units)
+        self.units = ruleset.units_of(self._frame)
+        self.probe, self.name = self._find_probe(self.units)
 
     def _find_probe(self, units: Sequence[str]) -> tuple[str, str]:
         """Return a unit that may fight on both sides, and the name of the edition."""
@@ -733,7 +734,8 @@ class _Planner:
             if unit in found:
                 raise self.error(f"{unit} stands here twice", field)
             found.append(unit)
-        return [unit for unit in self.ruleset.units if unit in found]
+        known = dict.fromkeys(unit for edition in self.editions.values() for unit in edition.units)
+        return [unit for unit in known if unit in found]
 
     def _budget_at(self, side: str, edition: str) -> BudgetRange | None:
         """Return the budget of a side in an edition."""

@@ -495,6 +495,7 @@ class _Session:
             "sweep": table,
             "outcomes": list(plan.ruleset.outcomes),
             "wins": {side: list(outcomes) for side, outcomes in plan.ruleset.wins.items()},
+            "rounds": plan.ruleset.rounds,
             "report": table["report"],
             "created": _now(),
             "finished": None,

@@ -43,24 +43,6 @@ _SIDES: Final = ("attacker", "defender")
 _ROW_GROUP: Final = 8_192
 _SEED_LIMIT: Final = 2**64
 
-# Accumulators that are counted once per battle, with the column that shows their mean.
-_MEANS: Final = {
-    "captured.battles": "p_captured",
-    "captured.value": "value_gained_mean",
-    "captured.guns": "guns_captured_mean",
-    "captured.complexes": "complexes_captured_mean",
-    "captured.treasury": "treasury_captured_mean",
-    "submerged.attacker": "attacker_submerged_mean",
-    "submerged.defender": "defender_submerged_mean",
-    "no_landing.attacker": "attacker_no_landing_mean",
-    "no_landing.defender": "defender_no_landing_mean",
-    "retreated": "retreated_mean",
-    "bombard.hits": "bombard_hits_mean",
-    "landings": "p_landing",
-    "landed.sum": "landed_mean",
-    "land.battles": "p_land_battle",
-}
-
 
 def _ratio(part: float, whole: float) -> float | None:
     """Return the correctly rounded quotient of two exact integers, or of two floats; None for nothing by nothing."""
@@ -80,7 +62,7 @@ class _Layout:
             # Cycles on land are counted only where a battle took place on land.
             if name.endswith(".sum") and f"{name}sq" in at and not name.startswith("land.")
         ]
-        self.means = [(column, at[name]) for name, column in _MEANS.items() if name in at]
+        self.means = [(column, at[name]) for name, column in ruleset.means.items() if name in at]
         self.means += [
             (name.replace("sea.outcome.", "p_sea_"), k) for name, k in at.items() if name.startswith("sea.outcome.")
         ]
@@ -333,7 +315,7 @@ class Tables:
     def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
         self.failed = 0
         self.solved = 0
-        self._casualties: dict[tuple[int, int, str], bool] = {}
+        self._places: dict[tuple[int, int, str], str] = {}
         self._mix_costs: dict[tuple[int, int, int], int] = {}
         self._plan = plan
         self._ruleset = plan.ruleset
@@ -492,7 +474,7 @@ class Tables:
                 spread = expected_sd if is_exact else sample_sd
                 row += [figures[mean] / n, spread(n, figures[mean], figures[squares])]
             row += [figures[k] / n for _, k in layout.means]
-            row += [figures[k] if is_exact else None for _, k in layout.spread]
+            row += [figures[k] if is_exact and figures[k] == figures[k] else None for _, k in layout.spread]
         row += ["failed" if total.error else "ok", total.error]
         self._matchups.add(row)
 
@@ -514,34 +496,35 @@ class Tables:
             found.append(self._mix_costs[key])
         return found[0], found[1]
 
-    def _is_casualty(self, matchup: int, point: GridPoint, side: int, unit: str) -> bool:
-        """Whether a unit can be lost at a grid point: only such units are counted as survivors."""
+    def _place(self, matchup: int, point: GridPoint, side: int, unit: str) -> str:
+        """Return the place of a unit on axis T at a grid point; "" if it cannot be lost and is not counted."""
         key = (point.first, side, unit)
-        if key not in self._casualties:
-            possible = load_scenario(self._plan.scenario(matchup)).casualties(side)
-            self._casualties[key] = unit in possible
-        return self._casualties[key]
+        if key not in self._places:
+            scenario = load_scenario(self._plan.scenario(matchup))
+            self._places[key] = scenario.counted_as(unit) if unit in scenario.casualties(side) else ""
+        return self._places[key]
 
     def _starts(self, matchup: int, point: GridPoint, side: int, mix: Mix) -> list[tuple[str, int]]:
         """Return the units of a side that can be lost, with their numbers at the start."""
         if self._ruleset.kind == "assault":  # ships stand in the scenario, not in the mix
             return list(load_scenario(self._plan.scenario(matchup)).casualties(side).items())
-        return [(unit, n) for unit, n in mix.counts.items() if self._is_casualty(matchup, point, side, unit)]
+        return [(unit, n) for unit, n in mix.counts.items() if self._place(matchup, point, side, unit)]
 
     def _add_survivors(self, total: Total, point: GridPoint, mixes: tuple[Mix, Mix], figures: Sequence[Any]) -> None:
         layout = self._layout
         is_exact = total.is_exact
         n = 1 if is_exact else figures[layout.battles]
-        counts = [(place, name, figures[k]) for place, (name, k) in enumerate(layout.outcomes) if figures[k]]
+        counts = [(o, name, figures[k]) for o, (name, k) in enumerate(layout.outcomes) if figures[k]]
         rows: list[tuple[Any, ...]] = []
         for number, (side, mix) in enumerate(zip(_SIDES, mixes, strict=True)):
             for unit, start in self._starts(total.matchup, point, number, mix):
-                left = [figures[k] for k in layout.survivors[side, unit]]
+                place = self._place(total.matchup, point, number, unit)
+                left = [figures[k] for k in layout.survivors[side, place]]
                 shown = 0 if is_exact else n
                 rows.append((total.matchup, side, unit, ALL_OUTCOMES, shown, start, sum(left) / n))
                 rows += [
-                    (total.matchup, side, unit, outcome, 0 if is_exact else times, start, left[place] / times)
-                    for place, outcome, times in counts
+                    (total.matchup, side, unit, outcome, 0 if is_exact else times, start, left[o] / times)
+                    for o, outcome, times in counts
                 ]
         if rows:
             self._survivors.extend(rows)

@@ -99,7 +99,9 @@ def test_units_are_conserved(name: str) -> None:
     for row, scenario in enumerate(encoded.scenarios):
         for side in Side:
             counts = scenario.counts(side)
-            start = np.array([counts.get(unit, 0) for unit in kept.ruleset.units])
+            places = {scenario.counted_as(unit): count for unit, count in counts.items()}
+            assert set(places) <= set(kept.ruleset.units)
+            start = np.array([places.get(place, 0) for place in kept.ruleset.units])
             assert np.all(kept.survivors[row, :, side] >= 0)
             assert np.all(kept.survivors[row, :, side] <= start)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simcore.core.jit import driver, kernel, prange
+from simcore.core.lane import emit, sort_lanes
 from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
@@ -51,7 +52,6 @@ from simcore.rulesets.general_combat.lane import (
     record,
     remove,
     set_aside,
-    sort_lanes,
     sum_units,
     tally,
     tally_captures,
@@ -78,7 +78,7 @@ from simcore.rulesets.general_combat.steps import (
     swept_aa_guns,
     wants_retreat,
 )
-from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event, emit, trace_losses
+from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event, trace_losses
 
 __all__ = ["MAX_CYCLE", "resolve_chunk", "resolve_parallel", "resolve_serial"]
 

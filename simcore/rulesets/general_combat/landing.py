@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simcore.core.jit import kernel
+from simcore.core.lane import emit
 from simcore.rulesets.general_combat.encoding import (
     LAND_UNITS,
     AssaultAccumulator,
@@ -38,7 +39,7 @@ from simcore.rulesets.general_combat.steps import (
     may_leave_assault,
     wants_retreat,
 )
-from simcore.rulesets.general_combat.trace import Event, emit
+from simcore.rulesets.general_combat.trace import Event
 
 __all__ = [
     "break_off",

@@ -60,7 +60,6 @@ __all__ = [
     "record",
     "remove",
     "set_aside",
-    "sort_lanes",
     "sum_units",
     "tally",
     "tally_captures",
@@ -605,21 +604,6 @@ def total_dice(plan, per_artillery, lanes, units, n):
             count_dice(units, n, side, plan.slots[side, k], per_artillery, plan.kind, plan.first, plan.second, dice)
             for i in range(n):
                 totals[q, i] += dice[i]
-
-
-@kernel
-def sort_lanes(ending, n, going, ended):
-    """List the lanes whose battles go on and those whose battles end; returns both numbers."""
-    n_going = np.int64(0)
-    n_ended = np.int64(0)
-    for i in range(n):
-        # Written without a branch: whether a battle ends can hardly be predicted.
-        going[n_going] = i
-        ended[n_ended] = i
-        stays = np.int64(ending[i] == 0)
-        n_going += stays
-        n_ended += 1 - stays
-    return n_going, n_ended
 
 
 @kernel

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.jit import kernel
+from simcore.core.lane import emit
 from simcore.rulesets.general_combat.lane import Ending
-from simcore.rulesets.general_combat.trace import Event, emit
+from simcore.rulesets.general_combat.trace import Event
 
 __all__ = ["LeaveTable", "leave_by_table", "looks_up"]
 

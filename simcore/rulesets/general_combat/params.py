@@ -479,6 +479,10 @@ class GeneralCombatScenario(FrozenModel):
             possible |= set(self.sea_battle.casualties(side))
         return {unit: count for unit, count in self.counts(side).items() if unit in possible}
 
+    def counted_as(self, unit: str) -> str:
+        """Return the name under which accumulators count a unit: its own."""
+        return unit
+
     def unit_text(self, side: int) -> str:
         """Return the canonical unit list of a side."""
         return format_units(self.counts(side))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.odds import OddsList
 from simcore.enums import Side
-from simcore.rulesets.general_combat.encoding import AIRCRAFT, UNITS, OddsList, UnitType
+from simcore.rulesets.general_combat.encoding import AIRCRAFT, UNITS, UnitType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

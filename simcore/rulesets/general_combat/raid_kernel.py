@@ -6,12 +6,13 @@ import numpy as np
 
 from simcore.core.dice import draw_hits
 from simcore.core.jit import driver, kernel, prange
+from simcore.core.lane import emit
 from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import REMAINDER_GROUPS, DrawStep, UnitType
 from simcore.rulesets.general_combat.raid import HEAVY_GROUP, HISTOGRAM, RaidAccumulator, RaidField, RaidOutcome
 from simcore.rulesets.general_combat.steps import absorb, raid_damage
-from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event, emit
+from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event
 
 __all__ = ["resolve_raids", "resolve_raids_parallel", "resolve_raids_serial"]
 

@@ -12,8 +12,9 @@ from simcore.enums import Side, Status
 from simcore.rulesets.general_combat.drive import run_raid
 from simcore.rulesets.general_combat.encoding import REMAINDER_GROUPS, UNITS, DrawStep
 from simcore.rulesets.general_combat.raid import HEAVY_GROUP, RAID_OUTCOMES, encode_raids
-from simcore.rulesets.general_combat.story import Story, check_end, counted, hits_text, listed
+from simcore.rulesets.general_combat.story import counted, hits_text, listed
 from simcore.rulesets.general_combat.trace import POOLED, Event, EventField, new_raid_records
+from simcore.story import Story, check_end
 
 if TYPE_CHECKING:
     from simcore.rulesets.general_combat.params import GeneralCombatScenario

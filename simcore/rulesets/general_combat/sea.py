@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from simcore.core.jit import kernel
+from simcore.core.lane import emit
 from simcore.rulesets.general_combat.encoding import HitClass, LossForm, RowField, UnitType
 from simcore.rulesets.general_combat.lane import N_CLASSES, SEA_TOTALS, SIDE_TOTALS, Ending, is_aircraft
 from simcore.rulesets.general_combat.steps import (
@@ -24,7 +25,7 @@ from simcore.rulesets.general_combat.steps import (
     wants_retreat,
     wants_submerge,
 )
-from simcore.rulesets.general_combat.trace import Event, emit
+from simcore.rulesets.general_combat.trace import Event
 
 __all__ = [
     "SeaTotal",

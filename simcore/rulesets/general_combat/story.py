@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.enums import Side, Status
-from simcore.errors import KernelStatusError, ScenarioError
 from simcore.rulesets.general_combat.drive import add_sea_battles, run_one
 from simcore.rulesets.general_combat.encoding import (
     ACCUMULATORS,
@@ -31,12 +30,13 @@ from simcore.rulesets.general_combat.encoding import (
 )
 from simcore.rulesets.general_combat.optimal import play_of
 from simcore.rulesets.general_combat.trace import POOLED, Event, EventField, Records, new_records
+from simcore.story import Story, check_end
 from simcore.unittext import format_units
 
 if TYPE_CHECKING:
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
 
-__all__ = ["Replay", "Story", "check_end", "counted", "hits_text", "listed", "replay"]
+__all__ = ["Replay", "counted", "hits_text", "listed", "replay"]
 
 _TRACE_EVENTS = 4_096
 _NO_HITS_LEFT = -1
@@ -82,29 +82,6 @@ _CLAUSES = {
     Outcome.STAND_OFF: "4.6.4",
     Outcome.UNFINISHED: "",
 }
-
-
-class Story:
-    """What is told of a battle, as text and in notebooks.
-
-    Attributes
-    ----------
-    lines : list of str
-        One event a line.
-    """
-
-    lines: list[str]
-
-    def to_text(self) -> str:
-        """Return the story as text."""
-        return "\n".join(self.lines)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        text = self.to_text().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return f"<pre>{text}</pre>"
 
 
 @dataclass(frozen=True)
@@ -619,54 +596,3 @@ def _capture_lines(scenario: GeneralCombatScenario, captured: dict[str, Any], co
     if captured["complexes"]:
         lines.append("A captured complex mobilises nothing before the captor's next turn (4.7.4)")
     return lines
-
-
-def check_end(
-    status: Status,
-    battle: int,
-    script: npt.NDArray[np.int64] | None,
-    used: int,
-    draws: list[dict[str, Any]],
-    *,
-    is_last: bool,
-) -> None:
-    """Raise when a battle did not end as it should.
-
-    Parameters
-    ----------
-    status : Status
-        How it ended.
-    battle : int
-    script : int64 (draws,) or None
-    used : int
-        Entries of the script that were asked for.
-    draws : list of dict
-        Draw points so far.
-    is_last : bool
-        Whether the whole script must have been used by now.
-
-    Raises
-    ------
-    ScenarioError
-        For a script that is too short or too long, or gives impossible hits; names the draw point.
-    KernelStatusError
-        For a battle that does not end.
-    """
-    if script is not None and status in {Status.CAPACITY, Status.BAD_STATE}:
-        draw = draws[-1]
-        dice = "1 die" if draw["dice"] == 1 else f"{draw['dice']} dice"
-        place = f"cycle {draw['cycle']}, {draw['side']}: {draw['what']}, {dice}"
-        point = f"draw point {len(draws)} ({place})"
-        if used > len(script):
-            raise ScenarioError(
-                f"the script ends after {len(script)} draw points, but {point} needs its hits", field="script"
-            )
-        raise ScenarioError(
-            f"{point} cannot give {int(script[used - 1])} hits; allowed: 0 to {draw['dice']}", field="script"
-        )
-    if status != Status.OK:
-        raise KernelStatusError(f"battle {battle} ended with status {status.name}")
-    if is_last and script is not None and used < len(script):
-        raise ScenarioError(
-            f"the battle ends after {used} draw points, but the script has {len(script)}", field="script"
-        )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simcore.core.jit import kernel
+from simcore.core.lane import emit
 from simcore.rulesets.general_combat.encoding import DAMAGEABLE, LAND_UNITS, LossForm, UnitType
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ __all__ = [
     "EventField",
     "RaidRecords",
     "Records",
-    "emit",
     "new_raid_records",
     "new_records",
     "trace_losses",
@@ -146,23 +146,6 @@ def new_raid_records(battles: int) -> RaidRecords:
         cost_lost=np.zeros((battles, 2), dtype=np.int32),
         damage=np.zeros(battles, dtype=np.int32),
     )
-
-
-@kernel
-def emit(trace, kind, cycle, step, side, group, dice, odds, hits, sure):
-    """Append an event to the trace; what no longer fits is counted, so that the caller can give more room."""
-    n = trace[0, 0] + 1
-    trace[0, 0] = n
-    if n < trace.shape[0]:
-        trace[n, 0] = kind
-        trace[n, 1] = cycle
-        trace[n, 2] = step
-        trace[n, 3] = side
-        trace[n, 4] = group
-        trace[n, 5] = dice
-        trace[n, 6] = odds
-        trace[n, 7] = hits
-        trace[n, 8] = sure
 
 
 @kernel

@@ -1,0 +1,100 @@
+"""Size and call of the exact solver."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from math import comb, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simcore.enums import Side, Status
+from simcore.rulesets.mass_battle.encoding import ACCUMULATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simcore.rulesets.mass_battle.encoding import Armies
+    from simcore.rulesets.mass_battle.params import MassBattleScenario
+
+__all__ = ["MOST_STATES", "count_states", "side_states", "solve_battles"]
+
+MOST_STATES = 2**19
+"""Most pairs of states of both armies: one turn takes about a microsecond for each."""
+_AT_A_TIME = 16
+
+
+def side_states(scenario: MassBattleScenario, side: Side) -> int:
+    """Return how many states an army can be in at most.
+
+    Of each type some squads are active, some come back in this turn or the next, some have left; where it matters
+    who is in flight that is one more place.
+    """
+    places = 4 if scenario.remembers_flight(side) else 3
+    return prod(comb(count + places, places) for count in scenario.counts(side).values())
+
+
+def count_states(scenario: MassBattleScenario) -> int:
+    """Return how many states the exact solver would have to hold at most; 0 where it does not reach.
+
+    Parameters
+    ----------
+    scenario : MassBattleScenario
+
+    Returns
+    -------
+    int
+    """
+    if scenario.chosen.target_order == "random" and any(len(scenario.counts(side)) > 1 for side in Side):
+        return 0
+    return side_states(scenario, Side.ATTACKER) * side_states(scenario, Side.DEFENDER)
+
+
+def solve_battles(
+    arrays: Armies, scenarios: Sequence[MassBattleScenario], *, threads: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Solve battles.
+
+    Parameters
+    ----------
+    arrays : Armies
+        M rows.
+    scenarios : sequence of MassBattleScenario
+        The same, small enough by `count_states`.
+    threads : int
+
+    Returns
+    -------
+    tally : float64 (M, K)
+        Expected accumulators of one battle.
+    states : int64 (M,)
+        States that were reached.
+    status : uint8 (M,)
+    """
+    from simcore.rulesets.mass_battle import solver  # noqa: PLC0415 - compiles kernels
+
+    m = len(scenarios)
+    tally = np.zeros((m, len(ACCUMULATORS)))
+    states = np.zeros(m, dtype=np.int64)
+    status = np.full(m, Status.UNSET, dtype=np.uint8)
+    remembers = np.array(
+        [[scenario.remembers_flight(side) for side in Side] for scenario in scenarios], dtype=np.int64
+    ).reshape(m, len(Side))
+    rooms = np.array(
+        [[side_states(scenario, side) for side in Side] for scenario in scenarios], dtype=np.int64
+    ).reshape(m, len(Side))
+    run: Any = solver.solve_all
+
+    def solve(low: int) -> None:
+        part = np.arange(low, min(low + _AT_A_TIME, m))
+        run(part, arrays, remembers, rooms, tally, status, states)
+
+    starts = range(0, m, _AT_A_TIME)
+    if threads == 1 or len(starts) <= 1:
+        for low in starts:
+            solve(low)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(solve, starts))
+    return tally, states, status

@@ -1,0 +1,663 @@
+"""Battles side by side: the arrays of the lanes and the loops that apply rule steps to all of them.
+
+Lane arrays are laid out (quantity, lane), so that a rule step is a loop over neighbouring lanes that the compiler
+turns into vector code. The exact solver runs the same loops, with one lane for each outcome of a roll.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simcore.core.jit import kernel
+from simcore.core.lane import emit
+from simcore.rulesets.mass_battle.encoding import (
+    MAX_CHARACTERS,
+    MAX_TYPES,
+    STATUSES,
+    Accumulator,
+    DrawStep,
+    Outcome,
+    Route,
+    RowField,
+    Standing,
+)
+from simcore.rulesets.mass_battle.steps import (
+    GOES_ON,
+    attack_pool,
+    can_pursue,
+    catches,
+    conclude,
+    deal_effect,
+    is_broken,
+    moves,
+    negative_dice,
+)
+from simcore.rulesets.mass_battle.trace import Event
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = [
+    "LANES",
+    "N_STANDINGS",
+    "Lanes",
+    "Plan",
+    "begin_turn",
+    "choose_tried",
+    "close_up",
+    "count_forces",
+    "deal_effects",
+    "deal_one",
+    "end_battle",
+    "fill_pools",
+    "find_endings",
+    "halt",
+    "new_lanes",
+    "plan_matchup",
+    "record",
+    "set_aside",
+    "settle_tried",
+    "suppress_own",
+    "tally",
+]
+
+LANES = 512
+
+N_STANDINGS = len(Standing)
+_N_STATUSES = len(STATUSES)
+_ACTIVE = int(Standing.ACTIVE)
+_DUE = int(Standing.DUE)
+_LATE = int(Standing.LATE)
+_ROUTED = int(Standing.ROUTED)
+_FAILED = int(Standing.FAILED)
+_FLED = int(Standing.FLED)
+_DESTROYED = int(Standing.DESTROYED)
+_CAPTURED = int(Standing.CAPTURED)
+
+# What a standing is counted as when the battle is over, in the order of `STATUSES`.
+_COUNTED = (0, 1, 1, 2, 2, 3, 4, 5)
+
+_POOL_MODEL = int(RowField.POOL_MODEL)
+_NEGATIVE_COUNT = int(RowField.NEGATIVE_COUNT)
+_ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
+_RENEW = int(RowField.RENEW)
+_RALLY_MISS = int(RowField.RALLY_MISS)
+_UNLIMITED = int(RowField.UNLIMITED_RALLY)
+_MUTUAL = int(RowField.MUTUAL_OUTCOME)
+_ROUTED_ONLY = int(RowField.ROUTED_ONLY)
+_LIMIT = int(RowField.PURSUIT_LIMIT)
+_CAUGHT_DESTROYED = int(RowField.CAUGHT_DESTROYED)
+_MAX_TURNS = int(RowField.MAX_TURNS)
+_ARMY = int(Route.ARMY)
+_SUPPORT = int(RowField.SUPPORT)
+_CAN_FLEE = int(RowField.CAN_FLEE)
+
+_N_OUTCOMES = len(Outcome)
+_A_BATTLES = int(Accumulator.BATTLES)
+_A_OUTCOMES = int(Accumulator.OUTCOMES)
+_A_TURNS = int(Accumulator.TURNS)
+_A_LOST = int(Accumulator.ATTACKER_LOST)
+_A_SWING = int(Accumulator.SWING)
+_A_SQUADS = int(Accumulator.SQUADS)
+_A_SURVIVORS = int(Accumulator.SURVIVORS)
+
+_ATTACK = int(DrawStep.ATTACK)
+_RALLY = int(DrawStep.RALLY)
+_PURSUIT = 9
+_RETURN = int(Event.RETURN)
+_HALT = int(Event.HALT)
+_EFFECT = int(Event.EFFECT)
+_BACKFIRE = int(Event.BACKFIRE)
+_CAUGHT = int(Event.CAUGHT)
+_SUPPRESS, _ROUT, _DESTROY = 0, 1, 2
+"""Effects in a trace, and the order of their severity."""
+
+
+class Plan(NamedTuple):
+    """What stays the same over all battles of a matchup. S sides, T squad types, C characters, P turns.
+
+    Attributes
+    ----------
+    order : int64 (S, T)
+        Types in the order in which they are hit.
+    listed : int64 (S, T)
+        The same types in table order.
+    n_types : int64 (S,)
+    start, dice, mobile, cost, rally_odds : int64 (S, T)
+    n_characters : int64 (S,)
+    routes : int64 (S, C)
+    character_odds : int64 (S, C, T)
+    modifiers, pools : int64 (S, P)
+    """
+
+    order: npt.NDArray[np.int64]
+    listed: npt.NDArray[np.int64]
+    n_types: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    dice: npt.NDArray[np.int64]
+    mobile: npt.NDArray[np.int64]
+    cost: npt.NDArray[np.int64]
+    rally_odds: npt.NDArray[np.int64]
+    n_characters: npt.NDArray[np.int64]
+    routes: npt.NDArray[np.int64]
+    character_odds: npt.NDArray[np.int64]
+    modifiers: npt.NDArray[np.int64]
+    pools: npt.NDArray[np.int64]
+
+
+class Lanes(NamedTuple):
+    """State of the battles in progress, L lanes, and of finished ones that wait to be tallied.
+
+    Attributes
+    ----------
+    numbers : uint64 (L,)
+        Battle numbers.
+    turns : int64 (L,)
+        Turn that each battle is in.
+    squads : int32 (S, standing, T, L)
+        Squads by `Standing`.
+    active, forces : int32 (S, L)
+        Active squads, and the dice of an army before it is known against whom.
+    dice, others, pools : int32 (L,)
+        Of the roll in hand: dice of the main part, other dice of a negative roll, the pool.
+    parts : int32 (group, L)
+        Hits of the roll in hand by `FaceGroup`.
+    hits : int32 (L,)
+        Hits of another draw point.
+    effects : int32 (S, 3, L)
+        Effects that a side has scored: suppressed, routed, destroyed.
+    ones : int32 (S, L)
+        Own squads that a side's roll suppresses.
+    fresh : int32 (T, L)
+        Squads just suppressed.
+    tried : int32 (L,)
+        Type that a character tries to halt.
+    words : uint64 (L,)
+        Random words of the current draw point.
+    ending : int32 (L,)
+        0 = the battle goes on, otherwise its outcome + 1.
+    going, ended : int64 (L,)
+        Lanes whose battles go on, and those whose battles end.
+    done : int32 (S, standing, T, 2 L), done_outcomes, done_turns : int64 (2 L,)
+        Finished battles: a step adds at most L to fewer than L.
+    done_lost : int64 (S, 2 L)
+        Scratch: cost lost of finished battles.
+    """
+
+    numbers: npt.NDArray[np.uint64]
+    turns: npt.NDArray[np.int64]
+    squads: npt.NDArray[np.int32]
+    active: npt.NDArray[np.int32]
+    forces: npt.NDArray[np.int32]
+    dice: npt.NDArray[np.int32]
+    others: npt.NDArray[np.int32]
+    pools: npt.NDArray[np.int32]
+    parts: npt.NDArray[np.int32]
+    hits: npt.NDArray[np.int32]
+    effects: npt.NDArray[np.int32]
+    ones: npt.NDArray[np.int32]
+    fresh: npt.NDArray[np.int32]
+    tried: npt.NDArray[np.int32]
+    words: npt.NDArray[np.uint64]
+    ending: npt.NDArray[np.int32]
+    going: npt.NDArray[np.int64]
+    ended: npt.NDArray[np.int64]
+    done: npt.NDArray[np.int32]
+    done_outcomes: npt.NDArray[np.int64]
+    done_turns: npt.NDArray[np.int64]
+    done_lost: npt.NDArray[np.int64]
+
+
+@kernel
+def new_lanes(n):
+    """Return `n` empty lanes: the only memory that a chunk of battles needs."""
+    return Lanes(
+        numbers=np.empty(n, dtype=np.uint64),
+        turns=np.empty(n, dtype=np.int64),
+        squads=np.zeros((2, N_STANDINGS, MAX_TYPES, n), dtype=np.int32),
+        active=np.zeros((2, n), dtype=np.int32),
+        forces=np.zeros((2, n), dtype=np.int32),
+        dice=np.zeros(n, dtype=np.int32),
+        others=np.zeros(n, dtype=np.int32),
+        pools=np.zeros(n, dtype=np.int32),
+        parts=np.zeros((5, n), dtype=np.int32),
+        hits=np.zeros(n, dtype=np.int32),
+        effects=np.zeros((2, 3, n), dtype=np.int32),
+        ones=np.zeros((2, n), dtype=np.int32),
+        fresh=np.zeros((MAX_TYPES, n), dtype=np.int32),
+        tried=np.zeros(n, dtype=np.int32),
+        words=np.empty(n, dtype=np.uint64),
+        ending=np.zeros(n, dtype=np.int32),
+        going=np.empty(n, dtype=np.int64),
+        ended=np.empty(n, dtype=np.int64),
+        done=np.zeros((2, N_STANDINGS, MAX_TYPES, 2 * n), dtype=np.int32),
+        done_outcomes=np.empty(2 * n, dtype=np.int64),
+        done_turns=np.empty(2 * n, dtype=np.int64),
+        done_lost=np.empty((2, 2 * n), dtype=np.int64),
+    )
+
+
+@kernel
+def plan_matchup(armies, row):
+    """Return the `Plan` of one matchup."""
+    turns = armies.modifiers.shape[2]
+    plan = Plan(
+        order=np.zeros((2, MAX_TYPES), dtype=np.int64),
+        listed=np.zeros((2, MAX_TYPES), dtype=np.int64),
+        n_types=np.zeros(2, dtype=np.int64),
+        start=np.zeros((2, MAX_TYPES), dtype=np.int64),
+        dice=np.zeros((2, MAX_TYPES), dtype=np.int64),
+        mobile=np.zeros((2, MAX_TYPES), dtype=np.int64),
+        cost=np.zeros((2, MAX_TYPES), dtype=np.int64),
+        rally_odds=np.zeros((2, MAX_TYPES), dtype=np.int64),
+        n_characters=np.zeros(2, dtype=np.int64),
+        routes=np.zeros((2, MAX_CHARACTERS), dtype=np.int64),
+        character_odds=np.zeros((2, MAX_CHARACTERS, MAX_TYPES), dtype=np.int64),
+        modifiers=np.zeros((2, turns), dtype=np.int64),
+        pools=np.zeros((2, armies.pools.shape[2]), dtype=np.int64),
+    )
+    for side in range(2):
+        n = 0
+        listed = 0
+        for t in range(MAX_TYPES):
+            if armies.order[row, side, t] >= 0:
+                plan.order[side, n] = armies.order[row, side, t]
+                n += 1
+            if armies.counts[row, side, t] > 0:
+                plan.listed[side, listed] = t
+                listed += 1
+            plan.start[side, t] = armies.counts[row, side, t]
+            plan.dice[side, t] = armies.dice[row, side, t]
+            plan.mobile[side, t] = armies.mobile[row, side, t]
+            plan.cost[side, t] = armies.cost[row, side, t]
+            plan.rally_odds[side, t] = armies.rally_odds[row, side, t]
+        plan.n_types[side] = n
+        for c in range(MAX_CHARACTERS):
+            if armies.character_route[row, side, c] >= 0:
+                plan.n_characters[side] = c + 1
+                plan.routes[side, c] = armies.character_route[row, side, c]
+                for t in range(MAX_TYPES):
+                    plan.character_odds[side, c, t] = armies.character_odds[row, side, c, t]
+        for p in range(turns):
+            plan.modifiers[side, p] = armies.modifiers[row, side, p]
+        for p in range(armies.pools.shape[2]):
+            plan.pools[side, p] = armies.pools[row, side, p]
+    return plan
+
+
+@kernel
+def begin_turn(plan, unlimited, squads, side, n, turn, trace):
+    """Let suppressed squads come back (MB-4), and those that nobody halted leave, or run on (MA-14)."""
+    for k in range(plan.n_types[side]):
+        t = plan.listed[side, k]
+        active = squads[side, _ACTIVE, t]
+        due = squads[side, _DUE, t]
+        late = squads[side, _LATE, t]
+        failed = squads[side, _FAILED, t]
+        gone = squads[side, _ROUTED if unlimited else _FLED, t]
+        if trace is not None:
+            if due[0] > 0:
+                emit(trace, _RETURN, turn, _RALLY, side, t, due[0], 0, 0, 0)
+        for i in range(n):
+            active[i] += due[i]
+            due[i] = late[i]
+            late[i] = 0
+            gone[i] += failed[i]
+            failed[i] = 0
+
+
+@kernel
+def choose_tried(plan, squads, side, n, tried):
+    """Find the squad that the next character tries to halt: the first in listed order (MA-16).
+
+    Writes its type to `tried`, -1 where nobody is in flight; returns whether there is any.
+    """
+    found = False
+    for i in range(n):
+        tried[i] = -1
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            if tried[i] < 0 and squads[side, _ROUTED, t, i] > 0:
+                tried[i] = t
+                found = True
+    return found
+
+
+@kernel
+def settle_tried(rules, plan, squads, side, character, n, tried, hits):
+    """Halt the squads that a character has tried, where he succeeds (MB-7 to MB-9); the others stay in flight."""
+    at_once = plan.routes[side, character] == _ARMY
+    standing = _ACTIVE if at_once else (_LATE if rules[_RALLY_MISS] != 0 else _DUE)
+    for i in range(n):
+        t = tried[i]
+        if t >= 0:
+            squads[side, _ROUTED, t, i] -= 1
+            squads[side, standing, t, i] += hits[i]
+            squads[side, _FAILED, t, i] += 1 - hits[i]
+
+
+@kernel
+def halt(rules, squads, side, t, n, hits, turn, trace):
+    """Suppress the squads of a type that their commanders halt; the others stay in flight (MB-6, MB-8, MA-13)."""
+    rallied = squads[side, _LATE if rules[_RALLY_MISS] != 0 else _DUE, t]
+    routed = squads[side, _ROUTED, t]
+    failed = squads[side, _FAILED, t]
+    for i in range(n):
+        rallied[i] += hits[i]
+        failed[i] += routed[i] - hits[i]
+        routed[i] = 0
+    if trace is not None:
+        if hits[0] > 0:
+            emit(trace, _HALT, turn, _RALLY, side, t, hits[0], 0, 0, 0)
+
+
+@kernel
+def count_forces(rules, plan, squads, side, turns, n, active, forces):
+    """Count the active squads of an army and the dice that they, support and modifier give (MA-2, MA-3)."""
+    support = rules[_SUPPORT + side]
+    modifiers = plan.modifiers[side]
+    last = len(modifiers) - 1
+    for i in range(n):
+        active[side, i] = 0
+        forces[side, i] = support + modifiers[max(0, min(turns[i] - 1, last))]
+    for k in range(plan.n_types[side]):
+        t = plan.listed[side, k]
+        dice = plan.dice[side, t]
+        own = squads[side, _ACTIVE, t]
+        for i in range(n):
+            active[side, i] += own[i]
+            forces[side, i] += dice * own[i]
+
+
+@kernel
+def fill_pools(rules, plan, lanes, side, n):
+    """Fill ``lanes.pools``, ``dice`` and ``others`` for a side's roll; returns the largest of both kinds of dice.
+
+    An army without an active squad rolls nothing (MA-20); a pool below 1 is a negative roll, with a main die and
+    others (MB-19).
+    """
+    model = rules[_POOL_MODEL]
+    as_counted = rules[_NEGATIVE_COUNT]
+    last = len(plan.modifiers[side]) - 1
+    last_pool = len(plan.pools[side]) - 1
+    most = np.int64(0)
+    most_others = np.int64(0)
+    for i in range(n):
+        turn = max(0, lanes.turns[i] - 1)
+        fixed = plan.pools[side, min(turn, last_pool)]
+        modifier = plan.modifiers[side, min(turn, last)]
+        forces = np.int64(lanes.forces[side, i])
+        enemy = np.int64(lanes.forces[1 - side, i])
+        pool = attack_pool(forces, enemy, fixed, modifier, model)
+        rolls = lanes.active[side, i] > 0
+        dice = max(pool, 1) if rolls else 0
+        others = negative_dice(pool, as_counted) - 1 if rolls and pool < 1 else 0
+        lanes.pools[i] = pool
+        lanes.dice[i] = dice
+        lanes.others[i] = others
+        most = max(most, np.int64(dice))
+        most_others = max(most_others, np.int64(others))
+    return most, most_others
+
+
+@kernel
+def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
+    """Deal the enemy's effects to the squads of an army (MB-3, MB-5, MB-10, MB-13 to MB-16, MA-8 to MA-10).
+
+    Parameters
+    ----------
+    rules : int64 (R,)
+    plan : Plan
+    squads : int32 (S, standing, T, L)
+    side : int64
+        The army that is hit.
+    n : int64
+        Lanes.
+    effects : int32 (3, L)
+        Squads to suppress, to rout and to destroy; used up.
+    fresh : int32 (T, L)
+        Scratch.
+    turn, trace
+        For the story of lane 0.
+    """
+    standings = _FAILED + 1 if rules[_ROUTED_TARGETS] != 0 else _ROUTED
+    for k in range(plan.n_types[side]):
+        fresh[plan.order[side, k], :n] = 0
+    for standing in range(standings):
+        if standing == _ROUTED:
+            continue
+        routs = np.int32(moves(standing, _ROUT, rules[_RENEW]))
+        suppresses = np.int32(moves(standing, _SUPPRESS, rules[_RENEW]))
+        for k in range(plan.n_types[side]):
+            t = plan.order[side, k]
+            own = squads[side, standing, t]
+            gone = squads[side, _DESTROYED, t]
+            routed = squads[side, _ROUTED, t]
+            now = fresh[t]
+            before = (effects[_SUPPRESS, 0], effects[_ROUT, 0], effects[_DESTROY, 0])
+            for i in range(n):
+                left = own[i]
+                d = deal_effect(left, effects[_DESTROY, i])
+                left -= d
+                r = deal_effect(left, effects[_ROUT, i])
+                left -= r
+                s = deal_effect(left, effects[_SUPPRESS, i])
+                effects[_DESTROY, i] -= d
+                effects[_ROUT, i] -= r
+                effects[_SUPPRESS, i] -= s
+                gone[i] += d
+                routed[i] += routs * r
+                now[i] += suppresses * s
+                own[i] -= d + routs * r + suppresses * s
+            if trace is not None:
+                for e in range(3):
+                    dealt = before[2 - e] - effects[2 - e, 0]
+                    if dealt > 0:
+                        emit(trace, _EFFECT, turn, _ATTACK, side, t, dealt, standing, 2 - e, 0)
+    for k in range(plan.n_types[side]):
+        t = plan.order[side, k]
+        late = squads[side, _LATE, t]
+        now = fresh[t]
+        for i in range(n):
+            late[i] += now[i]
+
+
+@kernel
+def deal_one(rules, squads, side, t, i, standing, effect, fresh):
+    """Let one effect reach one squad of a type in lane `i`: what `deal_effects` does, squad by squad."""
+    if moves(standing, effect, rules[_RENEW]) == 0:
+        return
+    squads[side, standing, t, i] -= 1
+    if effect == _DESTROY:
+        squads[side, _DESTROYED, t, i] += 1
+    elif effect == _ROUT:
+        squads[side, _ROUTED, t, i] += 1
+    else:
+        fresh[t, i] += 1
+
+
+@kernel
+def suppress_own(plan, squads, side, n, ones, turn, trace):
+    """Suppress as many own active squads as the roll shows ones; a surplus is lost (MB-21, MA-7)."""
+    for k in range(plan.n_types[side]):
+        t = plan.order[side, k]
+        active = squads[side, _ACTIVE, t]
+        late = squads[side, _LATE, t]
+        before = ones[side, 0]
+        for i in range(n):
+            s = deal_effect(active[i], ones[side, i])
+            active[i] -= s
+            late[i] += s
+            ones[side, i] -= s
+        if trace is not None:
+            if before > ones[side, 0]:
+                emit(trace, _BACKFIRE, turn, _ATTACK, side, t, before - ones[side, 0], 0, 0, 0)
+
+
+@kernel
+def _in_line(plan, squads, side, i):
+    """Active and suppressed squads of an army."""
+    active = np.int64(0)
+    suppressed = np.int64(0)
+    for k in range(plan.n_types[side]):
+        t = plan.listed[side, k]
+        active += squads[side, _ACTIVE, t, i]
+        suppressed += squads[side, _DUE, t, i] + squads[side, _LATE, t, i]
+    return active, suppressed
+
+
+@kernel
+def find_endings(rules, plan, squads, turns, n, ending):
+    """Test which battles are over after their turn (MB-17, MA-17, MA-22)."""
+    mutual = rules[_MUTUAL]
+    limit = rules[_MAX_TURNS]
+    for i in range(n):
+        active, suppressed = _in_line(plan, squads, 0, i)
+        attacker_broken = is_broken(active, suppressed)
+        active, suppressed = _in_line(plan, squads, 1, i)
+        defender_broken = is_broken(active, suppressed)
+        ending[i] = conclude(attacker_broken, defender_broken, mutual, turns[i], limit) - GOES_ON
+
+
+@kernel
+def end_battle(rules, plan, squads, i, turn, trace):
+    """Let the victor pursue the squads in flight of a broken army in lane `i` (MB-17, MB-18).
+
+    Who is not caught is still routed, or has left, as at the beginning of a turn (MA-14).
+    """
+    unlimited = rules[_UNLIMITED]
+    broken = (is_broken(*_in_line(plan, squads, 0, i)), is_broken(*_in_line(plan, squads, 1, i)))
+    for side in range(2):
+        if broken[side] and not broken[1 - side]:
+            _pursue(rules, plan, squads, side, i, turn, trace)
+    for side in range(2):
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            squads[side, _ROUTED if unlimited else _FLED, t, i] += squads[side, _FAILED, t, i]
+            squads[side, _FAILED, t, i] = 0
+
+
+@kernel
+def _pursue(rules, plan, squads, loser, i, turn, trace):
+    """Catch squads in flight: those routed in the last turn first, each kind in listed order (MA-18, MA-19, MA-21)."""
+    pursuers = np.int64(0)
+    limit = rules[_LIMIT]
+    for k in range(plan.n_types[1 - loser]):
+        t = plan.listed[1 - loser, k]
+        if plan.mobile[1 - loser, t] != 0:
+            own = squads[1 - loser, :, t]
+            active = np.int64(own[_ACTIVE, i])
+            suppressed = np.int64(own[_DUE, i]) + np.int64(own[_LATE, i])
+            pursuers += can_pursue(active, suppressed, limit)
+    last = _ROUTED if rules[_ROUTED_ONLY] != 0 else _FAILED
+    in_flight = np.int64(0)
+    for standing in range(_ROUTED, last + 1):
+        for k in range(plan.n_types[loser]):
+            in_flight += squads[loser, standing, plan.listed[loser, k], i]
+    left = catches(in_flight, pursuers, limit, rules[_CAN_FLEE + loser])
+    fate = _DESTROYED if rules[_CAUGHT_DESTROYED] != 0 else _CAPTURED
+    for standing in range(_ROUTED, last + 1):
+        for k in range(plan.n_types[loser]):
+            t = plan.listed[loser, k]
+            caught = min(left, np.int64(squads[loser, standing, t, i]))
+            squads[loser, standing, t, i] -= caught
+            squads[loser, fate, t, i] += caught
+            left -= caught
+            if trace is not None:
+                if caught > 0:
+                    emit(trace, _CAUGHT, turn, _PURSUIT, loser, t, caught, fate, pursuers, 0)
+
+
+@kernel
+def set_aside(plan, squads, ended, n_ended, done, n_done):
+    """Copy the squads of ended battles behind the `n_done` that wait for the tally."""
+    for side in range(2):
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            for standing in range(N_STANDINGS):
+                for j in range(n_ended):
+                    done[side, standing, t, n_done + j] = squads[side, standing, t, ended[j]]
+
+
+@kernel
+def close_up(plan, lanes, n_going):
+    """Move the battles that go on to the first lanes, each into its next turn."""
+    squads = lanes.squads
+    going = lanes.going
+    for side in range(2):
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            for standing in range(_DESTROYED + 1):
+                own = squads[side, standing, t]
+                for j in range(n_going):
+                    own[j] = own[going[j]]
+    for j in range(n_going):
+        lanes.numbers[j] = lanes.numbers[going[j]]
+        lanes.turns[j] = lanes.turns[going[j]] + 1
+
+
+@kernel
+def tally(plan, lanes, n, acc):
+    """Add `n` finished battles to the accumulators.
+
+    Parameters
+    ----------
+    plan : Plan
+    lanes : Lanes
+    n : int64
+    acc : int64 (K,)
+    """
+    done = lanes.done
+    outcomes = lanes.done_outcomes
+    turns = lanes.done_turns
+    lost = lanes.done_lost
+    for side in range(2):
+        for i in range(n):
+            lost[side, i] = 0
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            cost = plan.cost[side, t]
+            for standing in range(N_STANDINGS):
+                total = np.int64(0)
+                for i in range(n):
+                    total += done[side, standing, t, i]
+                acc[_A_SQUADS + side * _N_STATUSES + _COUNTED[standing]] += total
+            for i in range(n):
+                lost[side, i] += cost * (done[side, _DESTROYED, t, i] + done[side, _CAPTURED, t, i])
+            column = _A_SURVIVORS + side * MAX_TYPES + t
+            for i in range(n):
+                left = done[side, _ACTIVE, t, i] + done[side, _DUE, t, i] + done[side, _LATE, t, i]
+                acc[column + outcomes[i] * 2 * MAX_TYPES] += left
+    acc[_A_BATTLES] += n
+    for i in range(n):
+        acc[_A_OUTCOMES + outcomes[i]] += 1
+        acc[_A_TURNS] += turns[i]
+        acc[_A_TURNS + 1] += turns[i] * turns[i]
+    for i in range(n):
+        a = lost[0, i]
+        b = lost[1, i]
+        acc[_A_LOST] += a
+        acc[_A_LOST + 1] += a * a
+        acc[_A_LOST + 2] += b
+        acc[_A_LOST + 3] += b * b
+        acc[_A_SWING] += b - a
+        acc[_A_SWING + 1] += (b - a) * (b - a)
+
+
+@kernel
+def record(plan, squads, i, turn, outcome, records, at):
+    """Write the result of the battle that ended in lane `i` to row `at` of `records`."""
+    records.outcome[at] = outcome
+    records.turns[at] = turn
+    for side in range(2):
+        lost = np.int64(0)
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            own = squads[side, :, t]
+            for standing in range(N_STANDINGS):
+                records.squads[at, side, _COUNTED[standing], t] += own[standing, i]
+            records.survivors[at, side, t] = own[_ACTIVE, i] + own[_DUE, i] + own[_LATE, i]
+            lost += plan.cost[side, t] * (np.int64(own[_DESTROYED, i]) + np.int64(own[_CAPTURED, i]))
+        records.cost_lost[at, side] = lost
