@@ -27,7 +27,7 @@ _Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.ui
 _AT_A_TIME = 16
 _LAND_CAPACITY = 1_024
 _GROWTH = 8
-_SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
+_SEA_CAPACITIES = ((1_000, 60_000), (8_000, 400_000), (64_000, 1_500_000))
 """States of a side and pairs of states for which there is room, one attempt after the other."""
 
 

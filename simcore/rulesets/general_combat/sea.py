@@ -31,6 +31,7 @@ __all__ = [
     "allow_air_hits",
     "conclude_at_sea",
     "count_board",
+    "end_counted_cycle",
     "end_cycle_at_sea",
     "keep_doomed",
     "note_doomed",
@@ -399,14 +400,20 @@ def submerge_both(rules, plan, lanes, n, step, trace):
 
 
 @kernel
-def end_cycle_at_sea(rules, plan, lanes, n, trace):
-    """Make the sweep of step 5, submerge where it comes last, and test step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
-    count_board(plan, lanes.alive, n, lanes.totals)
+def end_counted_cycle(rules, plan, lanes, n, trace):
+    """Do what `end_cycle_at_sea` does where ``lanes.totals`` hold the board as it is."""
     _sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
     if rules[_SUBMERGE_AT_END] != 0:
         submerge_both(rules, plan, lanes, n, _STEP_5, trace)
         _sweep_transports(rules, plan, lanes.totals, n, lanes.alive, lanes.cycles, lanes.before, trace)
     _find_endings(rules, lanes.totals, n, lanes.cycles, lanes.ending)
+
+
+@kernel
+def end_cycle_at_sea(rules, plan, lanes, n, trace):
+    """Make the sweep of step 5, submerge where it comes last, and test step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
+    count_board(plan, lanes.alive, n, lanes.totals)
+    end_counted_cycle(rules, plan, lanes, n, trace)
 
 
 @kernel
