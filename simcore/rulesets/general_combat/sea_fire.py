@@ -20,15 +20,16 @@ from simcore.rulesets.general_combat.sea_states import (
     PLACE,
     VOLLEYS,
     find_row,
+    known_row,
 )
 
-__all__ = ["ALL_FIRE", "SPENT", "STRIKE", "Lists", "list_losses", "most_hits"]
+__all__ = ["ALL_FIRE", "SPENT", "STRIKE", "Lists", "list_known", "list_losses", "most_hits"]
 
-STRIKE = 0
+STRIKE = np.int64(0)
 """Step 2: submarines alone."""
-ALL_FIRE = 1
+ALL_FIRE = np.int64(1)
 """Step 3 or 4 of a side whose submarines did not act in step 2."""
-SPENT = 2
+SPENT = np.int64(2)
 """Step 3 or 4 without the submarines, which have fired."""
 
 _SUBMARINE = int(UnitType.SUBMARINE)
@@ -47,7 +48,7 @@ _AT = 0
 _MOST = 1
 
 # Rows of `Work.pmfs` behind those of the classes.
-_ALONE = N_CLASSES
+_ALONE = np.int64(N_CLASSES)
 _SUM = N_CLASSES + 1
 
 _AIR_JOINS = 1
@@ -157,11 +158,11 @@ def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
         work.state[g, 0] = shooters.units[state, g - base]
     _roll(rules, plan, odds, side, kind, work)
     sizes = work.sizes[0]
-    kept = 0
+    kept = np.int64(0)
     for c in range(1, N_CLASSES):
         bit = _AIR_JOINS if c == _AIR else _SUB_JOINS
         if sizes[c] > 0 and (joins & bit) != 0:
-            _add_hits(work.pmfs, sizes, 0, c, sizes[c])
+            _add_hits(work.pmfs, sizes, np.int64(_OTHER), np.int64(c), sizes[c])
             sizes[c] = 0
             work.pmfs[c, 0] = 1.0
             kept |= bit
@@ -175,18 +176,31 @@ def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
 
 
 @kernel
-def list_losses(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, lists, which, work):
-    """List what a side's state may be left with under the fire of a state of the enemy.
+def _joins(facts, state, air_hits_subs):
+    """Which hits may fall on anything of a state beside those of other units (GC-4.8.1).
 
-    Hits of aircraft may fall on anything where they can hit submarines or there are none, hits of submarines
-    where there are no aircraft (GC-4.8.1). What is left apart is what matters.
+    Hits of aircraft may where they can hit submarines or there are none, hits of submarines where there are no
+    aircraft. What is left apart is what matters.
+    """
+    joins = np.int64(0)
+    if facts[state, COUNTS + _SUBMARINES] == 0 or air_hits_subs != 0:
+        joins += _AIR_JOINS
+    if facts[state, COUNTS + _AIRCRAFT] == 0:
+        joins += _SUB_JOINS
+    return joins
+
+
+@kernel
+def list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which):
+    """List what a side's state may be left with under the fire of a state of the enemy, if all of that is known.
 
     Parameters
     ----------
+    known : Known
     side : int64
-        Side that is fired at: `state` of `fleet`.
-    shooters : Fleet
-        Of the enemy, whose state `firing` fires.
+        Side that is fired at.
+    state, firing : int64
+        Its state, and the state of the enemy that fires.
     kind : int64
         `STRIKE`, `ALL_FIRE` or `SPENT`.
     air_hits_subs : int64
@@ -200,28 +214,28 @@ def list_losses(rules, plan, odds, side, fleet, state, shooters, firing, kind, a
     Returns
     -------
     int64
-        Number of states, -1 if there is no room.
+        Number of states, -1 if a volley or a row is not known.
     """
-    joins = 0
-    if fleet.facts[state, COUNTS + _SUBMARINES] == 0 or air_hits_subs != 0:
-        joins += _AIR_JOINS
-    if fleet.facts[state, COUNTS + _AIRCRAFT] == 0:
-        joins += _SUB_JOINS
-    volley = _find_volley(rules, plan, odds, 1 - side, shooters, firing, kind, joins, work)
-    if volley < 0:
-        return np.int64(-1)
-    at = shooters.volleys[volley, _AT]
-    n_other = shooters.volleys[volley, _MOST + _OTHER]
-    n_air = shooters.volleys[volley, _MOST + _AIR]
-    n_sub = shooters.volleys[volley, _MOST + _SUB]
-    other = shooters.chances[at : at + n_other + 1]
-    or_more = shooters.chances[at + n_other + 1 : at + 2 * (n_other + 1)]
-    after = fleet.after
+    facts = known.facts[side]
+    after = known.after[side]
+    numbers = known.numbers[side]
+    volleys = known.volleys[1 - side]
+    fire = known.chances[1 - side]
     states = lists.states[which]
     chances = lists.chances[which]
+    joins = _joins(facts, state, air_hits_subs)
+    volley = known.facts[1 - side, firing, VOLLEYS + kind * _VARIANTS + joins]
+    if volley < 0:
+        return volley
+    at = volleys[volley, _AT]
+    n_other = volleys[volley, _MOST + _OTHER]
+    n_air = volleys[volley, _MOST + _AIR]
+    n_sub = volleys[volley, _MOST + _SUB]
+    other = fire[at : at + n_other + 1]
+    or_more = fire[at + n_other + 1 : at + 2 * (n_other + 1)]
     n = np.int64(0)
     if n_air == 0 and n_sub == 0:
-        row = find_row(rules, plan, side, fleet, state, np.int64(0), np.int64(0), n_other, work)
+        row = known_row(facts, after, numbers, state, np.int64(0), np.int64(0), n_other)
         if row < 0:
             return row
         last = np.int64(after[row]) - 1
@@ -239,19 +253,19 @@ def list_losses(rules, plan, odds, side, fleet, state, shooters, firing, kind, a
             n += 1
         return n
     at += 2 * (n_other + 1)
-    air = shooters.chances[at : at + n_air + 1]
-    sub = shooters.chances[at + n_air + 1 : at + n_air + 1 + n_sub + 1]
+    air = fire[at : at + n_air + 1]
+    sub = fire[at + n_air + 1 : at + n_air + 1 + n_sub + 1]
     low_air, high_air = window(air, n_air, cut)
     low_sub, high_sub = window(sub, n_sub, cut)
     share = cut / ((high_air - low_air + 1) * (high_sub - low_sub + 1))
-    fleet.numbers[LISTS] += 1
-    generation = fleet.numbers[LISTS]
+    numbers[LISTS] += 1
+    generation = numbers[LISTS]
     for a in range(low_air, high_air + 1):
         for s in range(low_sub, high_sub + 1):
             both = air[a] * sub[s]
             if both <= share:
                 continue
-            row = find_row(rules, plan, side, fleet, state, np.int64(a), np.int64(s), n_other, work)
+            row = known_row(facts, after, numbers, state, a, s, n_other)
             if row < 0:
                 return row
             last = np.int64(after[row]) - 1
@@ -261,12 +275,39 @@ def list_losses(rules, plan, odds, side, fleet, state, shooters, firing, kind, a
             for h in range(low, min(high, last) + 1):
                 chance = both * (other[h] if h < last else or_more[h])
                 to = np.int64(after[row + h])
-                if fleet.facts[to, MARK] != generation:
-                    fleet.facts[to, MARK] = generation
-                    fleet.facts[to, PLACE] = n
+                if facts[to, MARK] != generation:
+                    facts[to, MARK] = generation
+                    facts[to, PLACE] = n
                     states[n] = to
                     chances[n] = chance
                     n += 1
                 else:
-                    chances[fleet.facts[to, PLACE]] += chance
+                    chances[facts[to, PLACE]] += chance
     return n
+
+
+@kernel
+def list_losses(
+    rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, known, lists, which, work
+):
+    """Do what `list_known` does, and find out first what is not known; returns -1 if there is no room.
+
+    Parameters
+    ----------
+    fleet, shooters : Fleet
+        Of the side that is fired at, and of the enemy.
+    """
+    n = list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
+    if n >= 0:
+        return n
+    joins = _joins(fleet.facts, state, air_hits_subs)
+    volley = _find_volley(rules, plan, odds, 1 - side, shooters, firing, kind, joins, work)
+    if volley < 0:
+        return volley
+    n_other = shooters.volleys[volley, _MOST + _OTHER]
+    for a in range(shooters.volleys[volley, _MOST + _AIR] + 1):
+        for s in range(shooters.volleys[volley, _MOST + _SUB] + 1):
+            if known_row(fleet.facts, fleet.after, fleet.numbers, state, a, s, n_other) < 0:
+                if not find_row(rules, plan, side, fleet, state, a, s, n_other, work):
+                    return np.int64(-1)
+    return list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)

@@ -27,19 +27,24 @@ from simcore.rulesets.general_combat.encoding import (
 )
 from simcore.rulesets.general_combat.lane import Ending, few_lanes, plan_matchup
 from simcore.rulesets.general_combat.sea import conclude_at_sea, note_strikes
-from simcore.rulesets.general_combat.sea_fire import ALL_FIRE, SPENT, STRIKE, Lists, list_losses, most_hits
+from simcore.rulesets.general_combat.sea_fire import ALL_FIRE, SPENT, STRIKE, Lists, list_known, list_losses, most_hits
 from simcore.rulesets.general_combat.sea_states import (
     AIR_HITS_SUBS,
+    ATTACKER,
     COUNT,
+    DEFENDER,
     FOLLOWING,
     LOST,
     add_start,
+    change_at_end,
     end_cycle,
     find_firing,
     load_totals,
     new_fleet,
+    new_known,
     new_work,
     submerge_pair,
+    submerges_in_step_2,
 )
 from simcore.rulesets.general_combat.steps import aircraft_without_room
 
@@ -91,8 +96,6 @@ _SIDE_CELLS = 64
 """Rows and columns of the others at first."""
 _CELLS_PER_PAIR = 8
 """Entries of a matrix for each pair of states for which there is room."""
-_ROW_ROOM = 256
-"""Entries of rows for each state for which there is room."""
 _MOST_EFFORT = 20_000_000_000
 """Pairs of states that a solution may lead to, repeated ones included: some minutes of work."""
 _MOST_LEVELS = 1_000_000
@@ -118,11 +121,11 @@ class Ends(NamedTuple):
 
 
 # Lists of what a side may be left with.
-_STRUCK_OWN = 0
-_STRUCK_ENEMY = 1
-_OWN = 2
-_ENEMY = 3
-_CHANGED = 4
+_STRUCK_OWN = np.int64(0)
+_STRUCK_ENEMY = np.int64(1)
+_OWN = np.int64(2)
+_ENEMY = np.int64(3)
+_CHANGED = np.int64(4)
 """What the attacker may be left with where the defender's aircraft lose sight of submarines in step 3."""
 _N_LISTS = 5
 
@@ -144,16 +147,15 @@ def _fit(matrix, own, enemy):
 @kernel
 def _combine(lists, left, n_left, right, start, n_right, weight, stamp, matrix):
     """Add the product of two lists, the second from `start` on, times a probability and a stamp, to a matrix."""
-    states = lists.states[right]
-    chances = lists.chances[right]
     for i in range(n_left):
-        row = matrix[lists.states[left, i]]
+        # No view of a row: it would be counted as a reference, which takes longer than many products.
+        x = lists.states[left, i]
         c = weight * lists.chances[left, i]
         w = stamp * lists.chances[left, i]
         for j in range(start, n_right):
-            y = states[j]
-            row[y, 0] += c * chances[j]
-            row[y, 1] += w * chances[j]
+            y = lists.states[right, j]
+            matrix[x, y, 0] += c * lists.chances[right, j]
+            matrix[x, y, 1] += w * lists.chances[right, j]
 
 
 @kernel
@@ -199,11 +201,11 @@ def _outcome(ending, totals):
 
 
 @kernel
-def _book(own, enemy, x, y, outcome, chance, last, acc):
+def _book(facts, x, y, outcome, chance, last, acc):
     """Book the probability of an end."""
     last[0, outcome, x] += chance
     last[1, outcome, y] += chance
-    swing = float(enemy.facts[y, LOST] - own.facts[x, LOST])
+    swing = float(facts[1, y, LOST] - facts[0, x, LOST])
     acc[_A_SWING] += chance * swing
     acc[_A_SWING + 1] += chance * swing * swing
 
@@ -262,7 +264,7 @@ def _note_end(own, enemy, x, y, outcome, chance, stamp, ends):
 
 
 @kernel
-def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, lists, work):
+def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work):
     """List what steps 3 and 4 may leave of both sides.
 
     Parameters
@@ -282,8 +284,12 @@ def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind,
     doomed_count = rules[_DOOMED_DESTROYER_COUNTS] != 0
     flag = own.facts[fires if doomed_count else x, AIR_HITS_SUBS]
     flag_back = enemy.facts[fires_back if doomed_count else y, AIR_HITS_SUBS]
-    n_enemy = list_losses(rules, plan, odds, 1, enemy, y, own, fires, kind, flag, cut, lists, _ENEMY, work)
-    n_own = list_losses(rules, plan, odds, 0, own, x, enemy, fires_back, kind_back, flag_back, cut, lists, _OWN, work)
+    n_enemy = list_losses(
+        rules, plan, odds, DEFENDER, enemy, y, own, fires, kind, flag, cut, known, lists, _ENEMY, work
+    )
+    n_own = list_losses(
+        rules, plan, odds, ATTACKER, own, x, enemy, fires_back, kind_back, flag_back, cut, known, lists, _OWN, work
+    )
     if n_own < 0 or n_enemy < 0:
         return np.int64(-1), np.int64(-1), np.int64(-1)
     n_changed = np.int64(0)
@@ -294,7 +300,21 @@ def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind,
             blind |= enemy.facts[lists.states[_ENEMY, j], AIR_HITS_SUBS] == 0
         if blind:
             n_changed = list_losses(
-                rules, plan, odds, 0, own, x, enemy, fires_back, kind_back, np.int64(0), cut, lists, _CHANGED, work
+                rules,
+                plan,
+                odds,
+                ATTACKER,
+                own,
+                x,
+                enemy,
+                fires_back,
+                kind_back,
+                np.int64(0),
+                cut,
+                known,
+                lists,
+                _CHANGED,
+                work,
             )
     return min(n_own, n_changed) if n_changed < 0 else n_own, n_enemy, n_changed
 
@@ -323,7 +343,25 @@ def _exchange(enemy, n_own, n_enemy, n_changed, weight, stamp, lists, matrix):
 
 @kernel
 def _fight_doomed(
-    rules, plan, odds, own, enemy, x, y, n_own, n_enemy, weight, stamp, cut, lists, then, totals, struck, scratch, work
+    rules,
+    plan,
+    odds,
+    own,
+    enemy,
+    x,
+    y,
+    n_own,
+    n_enemy,
+    weight,
+    stamp,
+    cut,
+    known,
+    lists,
+    then,
+    totals,
+    struck,
+    scratch,
+    work,
 ):
     """Add what a cycle leads to in which those lost in step 2 may fire once more (GC-2.3:sub_first_strike).
 
@@ -334,23 +372,51 @@ def _fight_doomed(
     effort = np.int64(0)
     for j in range(n_enemy):
         after = lists.states[_STRUCK_ENEMY, j]
-        fires_back = find_firing(rules, plan, 1, enemy, y, after, one_by_one, totals, alive, doomed, work)
+        fires_back = find_firing(rules, plan, DEFENDER, enemy, y, after, one_by_one, totals, alive, doomed, work)
         if fires_back < 0:
             return then, np.int64(-1)
         if one_by_one and struck[1, 0] != 0:
             n_own = list_losses(
-                rules, plan, odds, 0, own, x, enemy, after, STRIKE, np.int64(0), cut, lists, _STRUCK_OWN, work
+                rules,
+                plan,
+                odds,
+                ATTACKER,
+                own,
+                x,
+                enemy,
+                after,
+                STRIKE,
+                np.int64(0),
+                cut,
+                known,
+                lists,
+                _STRUCK_OWN,
+                work,
             )
         if n_own < 0:
             return then, np.int64(-1)
         for i in range(n_own):
             before = lists.states[_STRUCK_OWN, i]
             share = lists.chances[_STRUCK_ENEMY, j] * lists.chances[_STRUCK_OWN, i]
-            fires = find_firing(rules, plan, 0, own, x, before, False, totals, alive, doomed, work)
+            fires = find_firing(rules, plan, ATTACKER, own, x, before, np.bool_(False), totals, alive, doomed, work)
             if fires < 0:
                 return then, np.int64(-1)
             a, b, c = _list_exchange(
-                rules, plan, odds, own, enemy, before, after, fires, fires_back, ALL_FIRE, ALL_FIRE, cut, lists, work
+                rules,
+                plan,
+                odds,
+                own,
+                enemy,
+                before,
+                after,
+                fires,
+                fires_back,
+                ALL_FIRE,
+                ALL_FIRE,
+                cut,
+                known,
+                lists,
+                work,
             )
             if a < 0:
                 return then, np.int64(-1)
@@ -361,9 +427,56 @@ def _fight_doomed(
 
 
 @kernel
+def _divide_out(chance, stamp, stays):
+    """Return how often a pair is met that leads back to itself with probability `stays`, and the same with stamps."""
+    visits = chance / (1.0 - stays)
+    return visits, (stamp + stays * visits) / (1.0 - stays)
+
+
+@kernel
+def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists, then):
+    """Do what `_lead` does where nobody acts in step 2, or it is over, and all that may follow is known.
+
+    Returns
+    -------
+    visits, stamps : float64
+    effort : int64
+        -1 where that is not so: nothing is done then.
+    """
+    lacking = (0.0, 0.0, np.int64(-1))
+    if not resumed and (struck[0, 0] != 0 or struck[1, 0] != 0):
+        return lacking
+    rows, columns = then.shape[0], then.shape[1]
+    if known.numbers[0, COUNT] > rows or known.numbers[1, COUNT] > columns:
+        return lacking
+    flag_back = known.facts[1, y, AIR_HITS_SUBS]
+    if flag_back != 0 and rules[_DOOMED_DESTROYER_COUNTS] == 0:
+        return lacking
+    kind = SPENT if struck[0, 0] != 0 else ALL_FIRE
+    kind_back = SPENT if struck[1, 0] != 0 else ALL_FIRE
+    n_own = list_known(known, ATTACKER, x, y, kind_back, flag_back, cut, lists, _OWN)
+    if n_own < 0:
+        return lacking
+    n_enemy = list_known(known, DEFENDER, y, x, kind, known.facts[0, x, AIR_HITS_SUBS], cut, lists, _ENEMY)
+    if n_enemy < 0:
+        return lacking
+    visits = chance
+    stamps = stamp
+    if loops:
+        stays = _chance_of(lists, _OWN, n_own, x) * _chance_of(lists, _ENEMY, n_enemy, y)
+        visits, stamps = _divide_out(chance, stamp, stays)
+    marked = stamps if resumed else stamps + visits
+    _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), n_enemy, visits, marked, then)
+    if loops:
+        then[x, y, 0] = 0.0
+        then[x, y, 1] = 0.0
+    return visits, stamps, n_own * n_enemy
+
+
+@kernel
 def _lead(
-    rules, plan, odds, own, enemy, x, y, struck, totals, chance, stamp, resumed, loops, cut, lists, then, between,
-    scratch, work,
+    rules, plan, odds, own, enemy, x, y, struck, totals, chance, stamp, resumed, loops, cut, known, lists, then,
+    between, scratch, work,
 ):  # fmt: skip
     """Add what a cycle leads to from a pair of states.
 
@@ -417,23 +530,37 @@ def _lead(
         lists.chances[_STRUCK_ENEMY, 0] = 1.0
         if struck[0, 0] != 0:
             n_enemy = list_losses(
-                rules, plan, odds, 1, enemy, y, own, x, STRIKE, np.int64(0), cut, lists, _STRUCK_ENEMY, work
+                rules,
+                plan,
+                odds,
+                DEFENDER,
+                enemy,
+                y,
+                own,
+                x,
+                STRIKE,
+                np.int64(0),
+                cut,
+                known,
+                lists,
+                _STRUCK_ENEMY,
+                work,
             )
         if struck[1, 0] != 0:
             n_own = list_losses(
-                rules, plan, odds, 0, own, x, enemy, y, STRIKE, np.int64(0), cut, lists, _STRUCK_OWN, work
+                rules, plan, odds, ATTACKER, own, x, enemy, y, STRIKE, np.int64(0), cut, known, lists, _STRUCK_OWN, work
             )
         unhurt = _chance_of(lists, _STRUCK_OWN, n_own, x) * _chance_of(lists, _STRUCK_ENEMY, n_enemy, y)
         if strip:
             alive, doomed = scratch
-            fires = find_firing(rules, plan, 0, own, x, x, False, totals, alive, doomed, work)
-            fires_back = find_firing(rules, plan, 1, enemy, y, y, one_by_one, totals, alive, doomed, work)
+            fires = find_firing(rules, plan, ATTACKER, own, x, x, np.bool_(False), totals, alive, doomed, work)
+            fires_back = find_firing(rules, plan, DEFENDER, enemy, y, y, one_by_one, totals, alive, doomed, work)
             kind = ALL_FIRE
             kind_back = ALL_FIRE
     if min(n_own, n_enemy, fires, fires_back) >= 0:
         # If nobody is hit in step 2, the pair goes on to step 3 as it is.
         a, b, c = _list_exchange(
-            rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, lists, work
+            rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work
         )
     if a < 0:
         return then, between, 0.0, 0.0, np.int64(-1)
@@ -441,15 +568,14 @@ def _lead(
     stamps = stamp
     if loops:
         stays = unhurt * _chance_of(lists, _OWN, a, x) * _chance_of(lists, _ENEMY, b, y)
-        visits = chance / (1.0 - stays)
-        stamps = (stamp + stays * visits) / (1.0 - stays)
+        visits, stamps = _divide_out(chance, stamp, stays)
     weight = visits
     marked = stamps if resumed else stamps + visits
     effort = a * b
     if strikes and strip:
         then, effort = _fight_doomed(
-            rules, plan, odds, own, enemy, x, y, n_own, n_enemy, weight, marked, cut, lists, then, totals, struck,
-            scratch, work,
+            rules, plan, odds, own, enemy, x, y, n_own, n_enemy, weight, marked, cut, known, lists, then, totals,
+            struck,            scratch, work,
         )  # fmt: skip
         weight = 0.0
     elif strikes and not resumed:
@@ -458,7 +584,21 @@ def _lead(
             after = lists.states[_STRUCK_ENEMY, j]
             if one_by_one and struck[1, 0] != 0:
                 n_own = list_losses(
-                    rules, plan, odds, 0, own, x, enemy, after, STRIKE, np.int64(0), cut, lists, _STRUCK_OWN, work
+                    rules,
+                    plan,
+                    odds,
+                    ATTACKER,
+                    own,
+                    x,
+                    enemy,
+                    after,
+                    STRIKE,
+                    np.int64(0),
+                    cut,
+                    known,
+                    lists,
+                    _STRUCK_OWN,
+                    work,
                 )
                 if n_own < 0:
                     return then, between, 0.0, 0.0, np.int64(-1)
@@ -507,17 +647,18 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     plan = plan_matchup(battles, row)
     acc = tallies[s]
     status[s] = _CAPACITY
-    most = most_hits(plan, 0, battles.counts[row, 0])
-    most_back = most_hits(plan, 1, battles.counts[row, 1])
-    room = capacity[0] * _ROW_ROOM
-    own, own_fits = new_fleet(capacity[0], room, plan, 0, battles.counts[row, 0], most_back, most[0])
-    enemy, enemy_fits = new_fleet(capacity[0], room, plan, 1, battles.counts[row, 1], most, most_back[0])
+    most = most_hits(plan, ATTACKER, battles.counts[row, 0])
+    most_back = most_hits(plan, DEFENDER, battles.counts[row, 1])
+    known = new_known(capacity[0], max(most[0], most_back[0]))
+    own, own_fits = new_fleet(known, plan, ATTACKER, battles.counts[row, 0], most_back)
+    enemy, enemy_fits = new_fleet(known, plan, DEFENDER, battles.counts[row, 1], most)
     counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT])
     top = np.int64(len(own.first) + len(enemy.first)) - 2
     if not (own_fits and enemy_fits) or counted > _MOST_LEVELS // (top + 1):
         return
-    one = few_lanes(1)
+    one = few_lanes(np.int64(1))
     scratch = (one.alive, one.doomed)
+    submerging = submerges_in_step_2(rules)
     work = new_work(max(most[0], most_back[0]))
     lists = Lists(states=np.empty((_N_LISTS, capacity[0]), dtype=np.int64), chances=np.empty((_N_LISTS, capacity[0])))
     last = np.zeros((2, _N_OUTCOMES, capacity[0]))
@@ -554,21 +695,24 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                 source = between if resumed else now
                 chance = source[x, y, 0]
                 stamp = source[x, y, 1]
-                source[x, y, :] = 0.0
+                source[x, y, 0] = 0.0
+                source[x, y, 1] = 0.0
                 if chance * n <= share:
                     continue
                 cut = share / (n * _CUTS * chance)
                 left = x
                 right = y
                 if resumed:
-                    load_totals(own, enemy, x, y, one.totals)
+                    load_totals(known.facts, x, y, one.totals)
                 else:
-                    ending, left, right = end_cycle(rules, plan, own, enemy, x, y, cycle, one, work)
-                    if left < 0 or right < 0:
-                        return
+                    ending = end_cycle(rules, known.facts, x, y, cycle, one.totals, one.cycles, one.ending)
+                    if ending < 0:
+                        ending, left, right = change_at_end(rules, plan, own, enemy, x, y, cycle, one, work)
+                        if left < 0 or right < 0:
+                            return
                     if ending != _GOES_ON:
                         outcome = _outcome(ending, one.totals)
-                        _book(own, enemy, left, right, outcome, chance, last, acc)
+                        _book(known.facts, left, right, outcome, chance, last, acc)
                         if len(ends.chance) > 0:
                             if not _note_end(own, enemy, left, right, outcome, chance, stamp, ends):
                                 return
@@ -580,16 +724,21 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                         if is_last:
                             then = now
                         continue
-                    left, right = submerge_pair(rules, plan, own, enemy, x, y, cycle + 1, one, work)
-                    if left < 0 or right < 0:
-                        return
+                    if submerging:
+                        left, right = submerge_pair(rules, plan, own, enemy, x, y, cycle + 1, one, work)
+                        if left < 0 or right < 0:
+                            return
                 for side in range(2):
                     note_strikes(rules, side, one.totals, 1, one.struck)
                 loops = is_last and not resumed and left == x and right == y
-                then, between, visits, stamps, more = _lead(
-                    rules, plan, odds, own, enemy, left, right, one.struck, one.totals, chance, stamp, resumed, loops,
-                    cut, lists, then, between, scratch, work,
-                )  # fmt: skip
+                visits, stamps, more = _trade(
+                    rules, known, left, right, one.struck, chance, stamp, resumed, loops, cut, lists, then
+                )
+                if more < 0:
+                    then, between, visits, stamps, more = _lead(
+                        rules, plan, odds, own, enemy, left, right, one.struck, one.totals, chance, stamp, resumed,
+                        loops, cut, known, lists, then, between, scratch, work,
+                    )  # fmt: skip
                 if more < 0:
                     return
                 effort += more
@@ -602,8 +751,8 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
             break
         if cycle + 1 < counted:
             now, then = then, now
-    _fold(plan, rules, 0, own, last, acc)
-    _fold(plan, rules, 1, enemy, last, acc)
+    _fold(plan, rules, ATTACKER, own, last, acc)
+    _fold(plan, rules, DEFENDER, enemy, last, acc)
     acc[_A_CYCLES] = visits_sum
     acc[_A_CYCLES + 1] = squares_sum
     reached[s] = n_reached

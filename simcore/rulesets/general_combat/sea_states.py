@@ -13,13 +13,15 @@ import numpy as np
 
 from simcore.core.chain import find_or_add
 from simcore.core.jit import kernel
+from simcore.enums import Side
 from simcore.rulesets.general_combat.encoding import MAX_LOSS_GROUPS, LossForm, RowField
 from simcore.rulesets.general_combat.lane import LANES, N_CLASSES, SEA_TOTALS, SIDE_TOTALS, few_lanes
 from simcore.rulesets.general_combat.sea import (
-    SeaTotal,
     allow_air_hits,
+    changes_at_end,
     count_board,
-    end_counted_cycle,
+    end_cycle_at_sea,
+    find_endings,
     keep_doomed,
     note_doomed,
     note_unfired,
@@ -29,9 +31,11 @@ from simcore.rulesets.general_combat.sea import (
 
 __all__ = [
     "AIR_HITS_SUBS",
+    "ATTACKER",
     "CHANCES_USED",
     "COUNT",
     "COUNTS",
+    "DEFENDER",
     "FOLLOWING",
     "HITS_LEFT",
     "LISTS",
@@ -42,15 +46,20 @@ __all__ = [
     "PLACE",
     "VOLLEYS",
     "Fleet",
+    "Known",
     "Work",
     "add_start",
+    "change_at_end",
     "end_cycle",
     "find_firing",
     "find_row",
+    "known_row",
     "load_totals",
     "new_fleet",
+    "new_known",
     "new_work",
     "submerge_pair",
+    "submerges_in_step_2",
 ]
 
 _DAMAGE = int(LossForm.DAMAGE)
@@ -61,7 +70,10 @@ _SUBMERGED_FORM = int(LossForm.SUBMERGED)
 _SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
 _ATTACKER_SUBMERGE = int(RowField.ATTACKER_SUBMERGE)
 _DEFENDER_SUBMERGE = int(RowField.DEFENDER_SUBMERGE)
-_TRANSPORTS = SeaTotal.TRANSPORTS
+
+# Kernels are compiled once more for each Python number that they are called with, but not for each of NumPy's.
+ATTACKER = np.int64(Side.ATTACKER)
+DEFENDER = np.int64(Side.DEFENDER)
 
 _STEP_2 = 2
 _NONE = -1
@@ -73,24 +85,25 @@ LOST = 1
 """Cost lost."""
 AIR_HITS_SUBS = 2
 """1 where its aircraft can hit submarines."""
-_SWEPT = 3
-"""State without the transports that are swept, -1 while it is not known."""
-FOLLOWING = 4
+FOLLOWING = 3
 """State found before it that can take as many hits."""
-_LADDER = 5
+_LADDER = 4
 """Its row without hits of aircraft and submarines that stand apart, -1 while it has none."""
-_ROWS = 6
+_ROWS = 5
 """Where the list of its other rows begins, -1 while it has none: one entry for each number of such hits."""
-MARK = 7
+MARK = 6
 """The list that the state is part of now."""
-PLACE = 8
+PLACE = 7
 """Where it stands there."""
-COUNTS = 9
+COUNTS = 8
 """From here on, units on the board, by `SeaTotal`."""
 VOLLEYS = COUNTS + SIDE_TOTALS
 """From here on, records of its fire, -1 while not known: see `sea_fire.py`."""
 _N_VOLLEYS = 12
 _N_FACTS = VOLLEYS + _N_VOLLEYS
+
+_ROW_ROOM = 256
+"""Entries of rows for each state for which there is room."""
 
 # Entries of `Fleet.numbers`.
 COUNT = 0
@@ -141,6 +154,31 @@ class Fleet(NamedTuple):
     chances: Any
 
 
+class Known(NamedTuple):
+    """What is known of the states of both sides, and their fire: arrays of `Fleet`, one side after the other.
+
+    What is passed here costs time at each call, and pairs whose losses are known need no more.
+    """
+
+    facts: Any
+    after: Any
+    numbers: Any
+    volleys: Any
+    chances: Any
+
+
+@kernel
+def new_known(capacity, dice):
+    """Return room for so many states of a side, of at most so many dice."""
+    return Known(
+        facts=np.empty((2, capacity, _N_FACTS), dtype=np.int64),
+        after=np.empty((2, capacity * _ROW_ROOM), dtype=np.int32),
+        numbers=np.zeros((2, _RADIX + MAX_LOSS_GROUPS), dtype=np.int64),
+        volleys=np.empty((2, 4 * capacity, N_CLASSES + 1), dtype=np.int64),
+        chances=np.empty((2, 4 * capacity * (2 * dice + 4))),
+    )
+
+
 class Work(NamedTuple):
     """Scratch of both sides. G lane rows, L lanes, H hits.
 
@@ -177,7 +215,7 @@ class Work(NamedTuple):
 def new_work(hits):
     """Return scratch for at most so many hits."""
     lanes = few_lanes(min(np.int64(LANES), hits + 1))
-    one = few_lanes(1)
+    one = few_lanes(np.int64(1))
     return Work(
         alive=lanes.alive,
         hits=lanes.hits,
@@ -194,26 +232,24 @@ def new_work(hits):
 
 
 @kernel
-def new_fleet(capacity, room, plan, side, counts, most, dice):
+def new_fleet(known, plan, side, counts, most):
     """Return room for the states of a side and whether 64 bits number them all.
 
     Parameters
     ----------
-    capacity, room : int64
-        Most states, and entries of their rows.
+    known : Known
     plan : Plan
     side : int64
     counts : int16 (T,)
         Units at the start.
     most : int64 (3,)
         Most hits of the enemy by class.
-    dice : int64
-        Most dice of the side.
     """
+    capacity = known.facts.shape[1]
+    numbers = known.numbers[side]
     slots = np.int64(16)
     while slots < 2 * capacity + 2:
         slots *= 2
-    numbers = np.zeros(_RADIX + MAX_LOSS_GROUPS, dtype=np.int64)
     numbers[MOST : MOST + N_CLASSES] = most
     step = np.int64(1)
     hits = np.int64(0)
@@ -233,18 +269,17 @@ def new_fleet(capacity, room, plan, side, counts, most, dice):
             fits = False
             break
         step *= size
-    facts = np.empty((capacity, _N_FACTS), dtype=np.int64)
-    volleys = np.empty((4 * capacity, N_CLASSES + 1), dtype=np.int64)
-    return Fleet(
+    fleet = Fleet(
         units=np.empty((capacity, MAX_LOSS_GROUPS), dtype=np.int16),
-        facts=facts,
+        facts=known.facts[side],
         first=np.full(hits + 1, _NONE, dtype=np.int64),
         table=np.full((2, slots), _NONE, dtype=np.int64),
-        after=np.empty(room, dtype=np.int32),
+        after=known.after[side],
         numbers=numbers,
-        volleys=volleys,
-        chances=np.empty(4 * capacity * (2 * dice + 4)),
-    ), fits
+        volleys=known.volleys[side],
+        chances=known.chances[side],
+    )
+    return fleet, fits
 
 
 @kernel
@@ -289,7 +324,7 @@ def _find(rules, plan, side, fleet, alive, work):
     key = np.int64(0)
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         key += fleet.numbers[_RADIX + g - base] * alive[g, 0]
-    return _find_state(rules, plan, side, fleet, key, alive, 0, work)
+    return _find_state(rules, plan, side, fleet, key, alive, np.int64(0), work)
 
 
 @kernel
@@ -302,16 +337,16 @@ def _load(plan, side, fleet, state, alive):
 @kernel
 def _load_pair(plan, own, enemy, x, y, alive):
     """Copy the units of a pair of states to lane 0 of `alive`."""
-    _load(plan, 0, own, x, alive)
-    _load(plan, 1, enemy, y, alive)
+    _load(plan, ATTACKER, own, x, alive)
+    _load(plan, DEFENDER, enemy, y, alive)
 
 
 @kernel
-def load_totals(own, enemy, x, y, totals):
+def load_totals(facts, x, y, totals):
     """Copy the board counts of a pair of states to lane 0 of `totals`."""
     for q in range(SIDE_TOTALS):
-        totals[SEA_TOTALS + q, 0] = own.facts[x, COUNTS + q]
-        totals[SEA_TOTALS + SIDE_TOTALS + q, 0] = enemy.facts[y, COUNTS + q]
+        totals[SEA_TOTALS + q, 0] = facts[0, x, COUNTS + q]
+        totals[SEA_TOTALS + SIDE_TOTALS + q, 0] = facts[1, y, COUNTS + q]
 
 
 @kernel
@@ -320,8 +355,8 @@ def add_start(rules, plan, own, enemy, alive, work):
     for side in range(2):
         for g in range(plan.groups[side, 0], plan.groups[side, 1]):
             alive[g, 0] = plan.start[g]
-    _find(rules, plan, 0, own, alive, work)
-    _find(rules, plan, 1, enemy, alive, work)
+    _find(rules, plan, ATTACKER, own, alive, work)
+    _find(rules, plan, DEFENDER, enemy, alive, work)
 
 
 @kernel
@@ -364,84 +399,101 @@ def _make_row(rules, plan, side, fleet, state, air, sub, length, work):
 
 
 @kernel
-def find_row(rules, plan, side, fleet, state, air, sub, others, work):
-    """Return where the row of a state under some hits of aircraft and submarines begins, -1 if there is no room.
+def known_row(facts, after, numbers, state, air, sub, others):
+    """Return where the row of a state under some hits of aircraft and submarines begins, -1 if it is not known.
 
-    It is as long as `others`, the most hits on anything beside them, demands.
+    It must be as long as `others`, the most hits on anything beside them, demands.
     """
-    wanted = np.int64(1)
-    if others > 0:
-        wanted = min(np.int64(fleet.facts[state, HITS_LEFT]), fleet.numbers[MOST]) + 1
-    if air == 0 and sub == 0:
-        at = np.int64(fleet.facts[state, _LADDER])
-        if at < 0 or fleet.after[at] < wanted:
-            at = _make_row(rules, plan, side, fleet, state, 0, 0, wanted, work)
-            fleet.facts[state, _LADDER] = at
-        return at
-    block = np.int64(fleet.facts[state, _ROWS])
-    if block < 0:
-        size = (fleet.numbers[MOST + 1] + 1) * (fleet.numbers[MOST + 2] + 1)
-        block = fleet.numbers[_USED]
-        if block + size > len(fleet.after):
-            return np.int64(_NONE)
-        fleet.numbers[_USED] = block + size
-        for k in range(size):
-            fleet.after[block + k] = _NONE
-        fleet.facts[state, _ROWS] = block
-    # More hits than there is to hit do no more.
-    air = min(air, np.int64(fleet.facts[state, HITS_LEFT]))
-    sub = min(sub, np.int64(fleet.facts[state, HITS_LEFT]))
-    k = block + air * (fleet.numbers[MOST + 2] + 1) + sub
-    at = np.int64(fleet.after[k])
-    if at < 0 or fleet.after[at] < wanted:
-        at = _make_row(rules, plan, side, fleet, state, air, sub, wanted, work)
-        fleet.after[k] = at
+    left = facts[state, HITS_LEFT]
+    at = facts[state, _LADDER]
+    if air > 0 or sub > 0:
+        block = facts[state, _ROWS]
+        if block < 0:
+            return block
+        # More hits than there is to hit do no more.
+        at = np.int64(after[block + min(air, left) * (numbers[MOST + 2] + 1) + min(sub, left)])
+    if at >= 0 and others > 0 and after[at] <= min(left, numbers[MOST]):
+        return np.int64(_NONE)
     return at
 
 
 @kernel
-def end_cycle(rules, plan, own, enemy, x, y, cycle, one, work):
+def find_row(rules, plan, side, fleet, state, air, sub, others, work):
+    """Make the row that `known_row` does not find; returns False if there is no room."""
+    left = fleet.facts[state, HITS_LEFT]
+    length = np.int64(1)
+    if others > 0:
+        length = min(left, fleet.numbers[MOST]) + 1
+    if air == 0 and sub == 0:
+        at = _make_row(rules, plan, side, fleet, state, air, sub, length, work)
+        fleet.facts[state, _LADDER] = at
+        return at >= 0
+    block = fleet.facts[state, _ROWS]
+    if block < 0:
+        size = (fleet.numbers[MOST + 1] + 1) * (fleet.numbers[MOST + 2] + 1)
+        block = fleet.numbers[_USED]
+        if block + size > len(fleet.after):
+            return False
+        fleet.numbers[_USED] = block + size
+        for k in range(size):
+            fleet.after[block + k] = _NONE
+        fleet.facts[state, _ROWS] = block
+    air = min(air, left)
+    sub = min(sub, left)
+    at = _make_row(rules, plan, side, fleet, state, air, sub, length, work)
+    fleet.after[block + air * (fleet.numbers[MOST + 2] + 1) + sub] = at
+    return at >= 0
+
+
+@kernel
+def end_cycle(rules, facts, x, y, cycle, totals, cycles, ending):
     """How a cycle ends in a pair of states, or whether the first one begins.
 
     Returns
     -------
+    int64
+        By `Ending`; `totals` hold what the outcome depends on. -1 where `change_at_end` must change the states first.
+    """
+    load_totals(facts, x, y, totals)
+    if changes_at_end(rules, totals, 0):
+        return np.int64(_NONE)
+    cycles[0] = cycle
+    find_endings(rules, totals, 1, cycles, ending)
+    return np.int64(ending[0])
+
+
+@kernel
+def change_at_end(rules, plan, own, enemy, x, y, cycle, one, work):
+    """Sweep and submerge at the end of a cycle in a pair of states.
+
+    Returns
+    -------
     ending : int64
-        By `Ending`; ``one.totals`` hold what the outcome depends on.
+        How the cycle ends then, by `Ending`; ``one.totals`` hold what the outcome depends on.
     left, right : int64
-        The states after sweeping and submerging, -1 where there are too many.
+        The states after it, -1 where there are too many.
     """
     one.cycles[0] = cycle
-    load_totals(own, enemy, x, y, one.totals)
-    submerging = rules[_SUBMERGE_AT_END] != 0 and rules[_ATTACKER_SUBMERGE] + rules[_DEFENDER_SUBMERGE] != 0
-    if submerging:
-        _load_pair(plan, own, enemy, x, y, one.alive)
-        end_counted_cycle(rules, plan, one, 1, None)
-        left = _find(rules, plan, 0, own, one.alive, work)
-        right = _find(rules, plan, 1, enemy, one.alive, work)
-        return np.int64(one.ending[0]), left, right
-    row = SEA_TOTALS + SIDE_TOTALS + _TRANSPORTS
-    end_counted_cycle(rules, plan, one, 1, None)
-    right = np.int64(y)
-    if one.totals[row, 0] != enemy.facts[y, COUNTS + _TRANSPORTS]:
-        if enemy.facts[y, _SWEPT] < 0:
-            load_totals(own, enemy, x, y, one.totals)
-            _load_pair(plan, own, enemy, x, y, one.alive)
-            end_counted_cycle(rules, plan, one, 1, None)
-            enemy.facts[y, _SWEPT] = _find(rules, plan, 1, enemy, one.alive, work)
-        right = np.int64(enemy.facts[y, _SWEPT])
-    return np.int64(one.ending[0]), np.int64(x), right
+    _load_pair(plan, own, enemy, x, y, one.alive)
+    end_cycle_at_sea(rules, plan, one, 1, None)
+    left = _find(rules, plan, ATTACKER, own, one.alive, work)
+    right = _find(rules, plan, DEFENDER, enemy, one.alive, work)
+    return np.int64(one.ending[0]), left, right
 
 
 @kernel
 def submerge_pair(rules, plan, own, enemy, x, y, cycle, one, work):
-    """Submerge at the beginning of a cycle; returns the states after it. ``one.totals`` hold the board counts."""
-    load_totals(own, enemy, x, y, one.totals)
-    if rules[_SUBMERGE_AT_END] != 0 or rules[_ATTACKER_SUBMERGE] + rules[_DEFENDER_SUBMERGE] == 0:
-        return np.int64(x), np.int64(y)
+    """Submerge by policy at the beginning of a cycle; returns the states after it, counted in ``one.totals``."""
     one.cycles[0] = cycle
     _load_pair(plan, own, enemy, x, y, one.alive)
     submerge_both(rules, plan, one, 1, _STEP_2, None)
-    return _find(rules, plan, 0, own, one.alive, work), _find(rules, plan, 1, enemy, one.alive, work)
+    return _find(rules, plan, ATTACKER, own, one.alive, work), _find(rules, plan, DEFENDER, enemy, one.alive, work)
+
+
+@kernel
+def submerges_in_step_2(rules):
+    """Whether submarines may submerge at the beginning of a cycle."""
+    return rules[_SUBMERGE_AT_END] == 0 and rules[_ATTACKER_SUBMERGE] + rules[_DEFENDER_SUBMERGE] != 0
 
 
 @kernel
