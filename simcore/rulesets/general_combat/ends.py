@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simcore.core.chain import describe_spread
 from simcore.core.jit import kernel
-from simcore.rulesets.general_combat.encoding import MAX_LOSS_GROUPS
+from simcore.rulesets.general_combat.encoding import ACCUMULATORS, MAX_LOSS_GROUPS, Accumulator
 
-__all__ = ["Ends", "new_ends", "note_end"]
+__all__ = ["Ends", "fold_swing", "new_ends", "note_end"]
+
+_SWING = int(Accumulator.SWING)
+_SPREAD = len(ACCUMULATORS)
 
 
 class Ends(NamedTuple):
@@ -72,3 +76,14 @@ def note_end(own_units, enemy_units, outcome, chance, cycles, ends):
         ends.units[n, 0, g] = own_units[g]
         ends.units[n, 1, g] = enemy_units[g]
     return True
+
+
+@kernel
+def fold_swing(swing, acc):
+    """Turn the distribution of the swing into its accumulators, and into what `SPREAD` names where there is room."""
+    for i in range(swing.count[0]):
+        value = float(swing.values[i])
+        acc[_SWING] += swing.chances[i] * value
+        acc[_SWING + 1] += swing.chances[i] * value * value
+    if len(acc) > _SPREAD:
+        describe_spread(swing, acc[_SPREAD:])

@@ -29,7 +29,7 @@ _COLUMNS = len(ACCUMULATORS) + len(SPREAD)
 _AT_A_TIME = 16
 _LAND_CAPACITY = 1_024
 _GROWTH = 8
-SEA_CAPACITIES = ((2_000, 8_000), (16_000, 100_000), (64_000, 1_500_000))
+SEA_CAPACITIES = ((1_000, 60_000), (8_000, 400_000), (64_000, 1_500_000))
 """States of a side and pairs of states for which there is room, one attempt after the other."""
 
 

@@ -52,6 +52,7 @@ __all__ = [
     "close_up",
     "count_dice",
     "draw",
+    "few_lanes",
     "is_aircraft",
     "is_land",
     "keep_dice",
@@ -342,6 +343,35 @@ def new_lanes():
     lanes.alive[_NOTHING, :] = 0
     lanes.doomed[_NOTHING, :] = 0
     return lanes
+
+
+@kernel
+def few_lanes(n):
+    """Return `n` lanes, all zero, without room for finished battles: for solvers, whose states are few."""
+    return Lanes(
+        numbers=np.zeros(n, dtype=np.uint64),
+        cycles=np.zeros(n, dtype=np.int64),
+        alive=np.zeros((_NOTHING + 1, n), dtype=np.int32),
+        totals=np.zeros((_N_TOTALS, n), dtype=np.int32),
+        hits=np.zeros((2 * N_CLASSES, n), dtype=np.int32),
+        dice=np.zeros(n, dtype=np.int32),
+        points=np.zeros((N_CLASSES, n), dtype=np.int32),
+        caps=np.zeros((3, n), dtype=np.int32),
+        struck=np.zeros((2, n), dtype=np.int32),
+        air_hits_subs=np.zeros((2, n), dtype=np.int32),
+        doomed=np.zeros((_NOTHING + 1, n), dtype=np.int32),
+        words=np.zeros(n, dtype=np.uint64),
+        ending=np.zeros(n, dtype=np.int32),
+        going=np.zeros(n, dtype=np.int64),
+        ended=np.zeros(n, dtype=np.int64),
+        before=np.zeros(_NOTHING + 1, dtype=np.int32),
+        done_alive=np.zeros((_NOTHING + 1, 0), dtype=np.int64),
+        done_outcomes=np.zeros(0, dtype=np.int64),
+        done_cycles=np.zeros(0, dtype=np.int64),
+        done_lost=np.zeros((2, 0), dtype=np.int64),
+        done_rows=np.zeros(0, dtype=np.int64),
+        counts=np.zeros(2, dtype=np.int64),
+    )
 
 
 @kernel

@@ -30,9 +30,11 @@ from simcore.rulesets.general_combat.trace import Event
 __all__ = [
     "SeaTotal",
     "allow_air_hits",
+    "changes_at_end",
     "conclude_at_sea",
     "count_board",
     "end_cycle_at_sea",
+    "find_endings",
     "keep_doomed",
     "note_doomed",
     "note_strikes",
@@ -292,25 +294,31 @@ def keep_doomed(plan, side, totals, n, alive, unfired, doomed):
 
 
 @kernel
+def _is_swept(totals, i):
+    a = SEA_TOTALS
+    d = SEA_TOTALS + SIDE_TOTALS
+    aircraft = totals[a + _AIRCRAFT, i]
+    attackers = aircraft + totals[a + _SUBMARINES, i] + totals[a + _SHIPS, i] + totals[a + _TRANSPORTS, i]
+    armed = totals[a + _ARMED_AIRCRAFT, i] + totals[a + _ARMED_SUBMARINES, i] + totals[a + _ARMED_SHIPS, i]
+    return sweeps_transports(
+        attackers,
+        aircraft,
+        armed,
+        totals[d + _AIRCRAFT, i],
+        totals[d + _SUBMARINES, i],
+        totals[d + _SHIPS, i],
+        totals[d + _TRANSPORTS, i],
+    )
+
+
+@kernel
 def _sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
     """Step 5 and before the first die: destroy defenceless transports of the defender (GC-4.5.2, GC-4.5.3)."""
     if rules[_TRANSPORTS_SWEPT] == 0:
         return
-    a = SEA_TOTALS
     d = SEA_TOTALS + SIDE_TOTALS
     for i in range(n):
-        aircraft = totals[a + _AIRCRAFT, i]
-        attackers = aircraft + totals[a + _SUBMARINES, i] + totals[a + _SHIPS, i] + totals[a + _TRANSPORTS, i]
-        armed = totals[a + _ARMED_AIRCRAFT, i] + totals[a + _ARMED_SUBMARINES, i] + totals[a + _ARMED_SHIPS, i]
-        if sweeps_transports(
-            attackers,
-            aircraft,
-            armed,
-            totals[d + _AIRCRAFT, i],
-            totals[d + _SUBMARINES, i],
-            totals[d + _SHIPS, i],
-            totals[d + _TRANSPORTS, i],
-        ):
+        if _is_swept(totals, i):
             if trace is not None:
                 beside = 1 if totals[d + _SUBMARINES, i] > 0 else 0
                 emit(trace, _SWEEP, cycles[i], _STEP_5, 1, _TRANSPORT, totals[d + _TRANSPORTS, i], beside, 0, 0)
@@ -397,6 +405,19 @@ def submerge_both(rules, plan, lanes, n, step, trace):
             allow_air_hits(rules, 1 - side, lanes.totals, n, lanes.air_hits_subs)
             _submerge(rules, plan, side, lanes, n, step, trace)
             count_board(plan, lanes.alive, n, lanes.totals)
+
+
+@kernel
+def changes_at_end(rules, totals, i):
+    """Whether the end of a cycle may take units from the board in lane `i` before step 6, by its counts."""
+    submerging = rules[_SUBMERGE_AT_END] != 0 and rules[_SUBMERGE[0]] + rules[_SUBMERGE[1]] != 0
+    return submerging or (rules[_TRANSPORTS_SWEPT] != 0 and _is_swept(totals, i))
+
+
+@kernel
+def find_endings(rules, totals, n, cycles, ending):
+    """Test step 6 where nothing changes before it (GC-4.6.1)."""
+    _find_endings(rules, totals, n, cycles, ending)
 
 
 @kernel

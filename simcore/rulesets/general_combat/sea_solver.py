@@ -1,54 +1,49 @@
 """Exact solver of sea battles: every pair of states and its probability, from the sampler's own steps.
 
 At sea the hits of a side come in classes, submarines act before the others and what can be hit depends on both
-sides, so states are found while they are reached. Within a step each side's losses depend on the enemy's
-dice alone: what either side may be left with is worked out apart, and the two are combined. States are
-taken in order of the hits that both sides can still take, which never grow; a state's loop to itself is
-divided out. Cycles that a retreat after n cycles or a cycle limit counts are part of the state.
+sides, so states are found while they are reached (`sea_states.py`). Within a step each side's losses depend on the
+enemy's dice alone (`sea_fire.py`): what either side may be left with is worked out apart, and the two are combined in
+a matrix of probabilities, own states by the enemy's. Pairs are taken in order of the hits that both sides can still
+take, which never grow; a pair's loop to itself is divided out. Pairs between step 2 and step 3 have a matrix of
+their own, so that one that is reached in many ways goes on once. Cycles that a retreat after n cycles or a cycle limit
+counts have one matrix after the other.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
+from simcore.core.chain import add_to, new_sums
 from simcore.core.jit import kernel
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
-    MAX_LOSS_GROUPS,
     Accumulator,
-    HitClass,
     LossForm,
     Outcome,
     RowField,
     UnitType,
 )
-from simcore.rulesets.general_combat.ends import note_end
-from simcore.rulesets.general_combat.lane import (
-    LANES,
-    N_CLASSES,
-    SLOT_CLASS,
-    SLOT_ODDS,
-    SLOT_TYPE,
-    Ending,
-    count_dice,
-    is_aircraft,
-    new_lanes,
-    plan_matchup,
-)
-from simcore.rulesets.general_combat.sea import (
-    allow_air_hits,
-    conclude_at_sea,
-    count_board,
-    end_cycle_at_sea,
-    keep_doomed,
-    note_doomed,
-    note_strikes,
-    note_unfired,
-    submerge_both,
-    take_losses,
+from simcore.rulesets.general_combat.ends import fold_swing, note_end
+from simcore.rulesets.general_combat.lane import Ending, few_lanes, plan_matchup
+from simcore.rulesets.general_combat.sea import conclude_at_sea, note_strikes
+from simcore.rulesets.general_combat.sea_fire import ALL_FIRE, SPENT, STRIKE, Lists, list_known, list_losses, most_hits
+from simcore.rulesets.general_combat.sea_states import (
+    AIR_HITS_SUBS,
+    ATTACKER,
+    COUNT,
+    DEFENDER,
+    FOLLOWING,
+    LOST,
+    add_start,
+    change_at_end,
+    end_cycle,
+    find_firing,
+    load_totals,
+    new_fleet,
+    new_known,
+    new_work,
+    submerge_pair,
+    submerges_in_step_2,
 )
 from simcore.rulesets.general_combat.steps import aircraft_without_room
 
@@ -58,27 +53,16 @@ _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
 
 _N_TYPES = len(UnitType)
-_AIR = int(HitClass.AIR)
-_SUBMARINE = int(UnitType.SUBMARINE)
 _FIGHTER = int(UnitType.FIGHTER)
 _TAC = int(UnitType.TACTICAL_BOMBER)
 _CARRIER = int(UnitType.CARRIER)
 _BATTLESHIP = int(UnitType.BATTLESHIP)
-_DAMAGE = int(LossForm.DAMAGE)
-_HULL = int(LossForm.HULL)
 _DAMAGED = int(LossForm.DAMAGED)
 _SUBMERGED_FORM = int(LossForm.SUBMERGED)
 
-_STRIKE = 2
-_ATTACK = 3
-
 _STRIKE_ALWAYS = int(RowField.STRIKE_ALWAYS)
-_SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
 _ATTACKER_STRIKES_FIRST = int(RowField.ATTACKER_STRIKES_FIRST)
 _DOOMED_DESTROYER_COUNTS = int(RowField.DOOMED_DESTROYER_COUNTS)
-_LOW_LUCK_COMBAT = int(RowField.LOW_LUCK_COMBAT)
-_POINTS = (int(RowField.ATTACK_POINTS), int(RowField.DEFENCE_POINTS))
-_PER_ARTILLERY = int(RowField.PER_ARTILLERY)
 _AFTER = int(RowField.RETREAT_AFTER_CYCLES)
 _LIMIT = int(RowField.CYCLE_LIMIT)
 _DAMAGED_GIVE_ROOM = int(RowField.DAMAGED_GIVE_ROOM)
@@ -95,489 +79,504 @@ _A_BATTLES = int(Accumulator.BATTLES)
 _A_OUTCOMES = int(Accumulator.OUTCOMES)
 _A_CYCLES = int(Accumulator.CYCLES)
 _A_ATTACKER_LOST = int(Accumulator.ATTACKER_LOST)
-_A_SWING = int(Accumulator.SWING)
 _A_SUBMERGED = int(Accumulator.SUBMERGED)
 _A_DAMAGED = int(Accumulator.DAMAGED)
 _A_NO_LANDING = int(Accumulator.NO_LANDING)
 _A_SURVIVORS = int(Accumulator.SURVIVORS)
 
-_TAIL = 1e-17
-_SPECK = 1e-19
-_REMNANT = 1e-21
-"""States less likely than this are not followed."""
-_LISTS = 1 << 38
-_MOST_EFFORT = 3_000_000_000
+_BUDGET = 2e-15
+"""Probability of a battle that may be left out, shared out evenly among levels and the pairs of each."""
+_CUTS = 12
+"""Ends of distributions of hits that one pair may cut off: two of each class of hits, in two steps, by two sides."""
+_FIRST_CELLS = 8
+"""Rows and columns of the matrix before the first cycle."""
+_SIDE_CELLS = 64
+"""Rows and columns of the others at first."""
+_CELLS_PER_PAIR = 8
+"""Entries of a matrix for each pair of states for which there is room."""
+_MOST_EFFORT = 20_000_000_000
 """Pairs of states that a solution may lead to, repeated ones included: some minutes of work."""
+_MOST_LEVELS = 1_000_000
 
 
-class _Fleet(NamedTuple):
-    """States of one side. N states, G lane rows.
-
-    Attributes
-    ----------
-    units : int16 (N, G)
-    hits_left : int32 (N,)
-        Hits that the side can still take.
-    keys, places : int64 (slots,)
-        Table of states.
-    radix : int64 (G,)
-    count : int64 (1,)
-        States so far.
-    mark, place : int64 (N,)
-        Which list a state is part of now, and where.
-    """
-
-    units: Any
-    hits_left: Any
-    keys: Any
-    places: Any
-    radix: Any
-    count: Any
-    mark: Any
-    place: Any
-
-
-class _Pairs(NamedTuple):
-    """Pairs of states after some number of cycles.
-
-    Attributes
-    ----------
-    own, enemy, cycle : int32 (P,)
-    chance, stamp : float64 (P,)
-        Probability of arriving, and the same times the number of the next cycle.
-    following : int32 (P,)
-        Next pair of the same level, -1 at the end.
-    head : int32 (levels,)
-        First pair of each level.
-    keys, places : int64 (slots,)
-    count : int64 (1,)
-    """
-
-    own: Any
-    enemy: Any
-    cycle: Any
-    chance: Any
-    stamp: Any
-    following: Any
-    head: Any
-    keys: Any
-    places: Any
-    count: Any
-
-
-class _Options(NamedTuple):
-    """What a side may be left with: states and probabilities."""
-
-    states: Any
-    chances: Any
+# Lists of what a side may be left with.
+_STRUCK_OWN = np.int64(0)
+_STRUCK_ENEMY = np.int64(1)
+_OWN = np.int64(2)
+_ENEMY = np.int64(3)
+_CHANGED = np.int64(4)
+"""What the attacker may be left with where the defender's aircraft lose sight of submarines in step 3."""
+_N_LISTS = 5
 
 
 @kernel
-def _slots_for(n):
-    slots = np.int64(16)
-    while slots < 2 * n + 2:
-        slots *= 2
-    return slots
+def _fit(matrix, own, enemy):
+    """Return a matrix that has room for the pairs of so many states."""
+    rows, columns = matrix.shape[0], matrix.shape[1]
+    if own <= rows and enemy <= columns:
+        return matrix
+    larger = np.zeros((rows if own <= rows else 2 * own, columns if enemy <= columns else 2 * enemy, 2))
+    for x in range(rows):
+        for y in range(columns):
+            larger[x, y, 0] = matrix[x, y, 0]
+            larger[x, y, 1] = matrix[x, y, 1]
+    return larger
 
 
 @kernel
-def _new_fleet(capacity):
-    keys, places = new_table(_slots_for(capacity))
-    return _Fleet(
-        units=np.zeros((capacity, MAX_LOSS_GROUPS), dtype=np.int16),
-        hits_left=np.zeros(capacity, dtype=np.int32),
-        keys=keys,
-        places=places,
-        radix=np.ones(MAX_LOSS_GROUPS, dtype=np.int64),
-        count=np.zeros(1, dtype=np.int64),
-        mark=np.full(capacity, -1, dtype=np.int64),
-        place=np.zeros(capacity, dtype=np.int64),
-    )
+def _combine(lists, left, n_left, right, start, n_right, weight, stamp, matrix):
+    """Add the product of two lists, the second from `start` on, times a probability and a stamp, to a matrix."""
+    for i in range(n_left):
+        # No view of a row: it would be counted as a reference, which takes longer than many products.
+        x = lists.states[left, i]
+        c = weight * lists.chances[left, i]
+        w = stamp * lists.chances[left, i]
+        for j in range(start, n_right):
+            y = lists.states[right, j]
+            matrix[x, y, 0] += c * lists.chances[right, j]
+            matrix[x, y, 1] += w * lists.chances[right, j]
 
 
 @kernel
-def _set_radix(plan, side, counts, fleet):
-    """Give numbers to the states of a side; returns False where 64 bits are not enough."""
-    step = np.int64(1)
-    base = plan.groups[side, 0]
-    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        fleet.radix[g - base] = step
-        size = np.int64(1)
-        if plan.form[g] != _DAMAGE:
-            # Damaged ships and submerged submarines begin at 0 and can be all of their type.
-            special = plan.form[g] == _DAMAGED or plan.form[g] == _SUBMERGED_FORM or plan.form[g] == _HULL
-            size = np.int64(counts[plan.kind[g]]) + 1 if special else plan.start[g] + 1
-        if step > (np.int64(1) << 61) // size:
-            return False
-        step *= size
-    return True
+def _chance_of(lists, which, n, state):
+    """Return the probability of a state in a list."""
+    for i in range(n):
+        if lists.states[which, i] == state:
+            return lists.chances[which, i]
+    return 0.0
 
 
 @kernel
-def _find_state(plan, side, fleet, alive, i):
-    """Return the index of the side's state in lane `i`, -1 if there are too many."""
-    base = plan.groups[side, 0]
-    key = np.int64(0)
-    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        key += fleet.radix[g - base] * alive[g, i]
-    new = fleet.count[0]
-    if new >= len(fleet.hits_left):
-        return np.int64(-1)
-    at = find_or_add(fleet.keys, fleet.places, key, new)
-    if at == new:
-        fleet.count[0] = new + 1
-        left = np.int64(0)
-        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-            fleet.units[new, g - base] = alive[g, i]
-            form = plan.form[g]
-            if form != _SUBMERGED_FORM and form != _DAMAGE:
-                left += (2 if form == _HULL else 1) * alive[g, i]
-        fleet.hits_left[new] = left
-    return at
-
-
-@kernel
-def _load(plan, side, fleet, state, alive):
-    base = plan.groups[side, 0]
-    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        alive[g, 0] = fleet.units[state, g - base]
-
-
-@kernel
-def _arrive(pairs, top, width, own, enemy, hits_left, cycle, chance, stamp):
-    """Add a probability to a pair of states; returns False if there are too many pairs."""
-    new = pairs.count[0]
-    if new >= len(pairs.chance):
-        return False
-    key = (np.int64(cycle) * width + own) * width + enemy
-    at = find_or_add(pairs.keys, pairs.places, key, new)
-    if at == new:
-        pairs.count[0] = new + 1
-        pairs.own[new] = own
-        pairs.enemy[new] = enemy
-        pairs.cycle[new] = cycle
-        level = cycle * (top + 1) + top - hits_left
-        pairs.following[new] = pairs.head[level]
-        pairs.head[level] = new
-    pairs.chance[at] += chance
-    pairs.stamp[at] += stamp
-    return True
-
-
-@kernel
-def _hits_by_class(rules, plan, odds, units, side, step, struck, dice, pmfs, sizes, points, scratch):
-    """Fill `pmfs` with the distributions of a side's hits by class in one step; `sizes` gets the most of each."""
-    low_luck = rules[_LOW_LUCK_COMBAT] != 0
-    per_hit = rules[_POINTS[side]]
-    for c in range(N_CLASSES):
-        sizes[c] = 0
-        pmfs[c, 0] = 1.0
-        points[c] = 0
-    for k in range(plan.n_slots[side]):
-        slot = plan.slots[side, k]
-        is_submarine = slot[SLOT_TYPE] == _SUBMARINE
-        if step == _STRIKE and not is_submarine:
-            continue
-        if is_submarine and (step == _STRIKE or rules[_STRIKE_ALWAYS] == 0):
-            if struck[side, 0] != (1 if step == _STRIKE else 0):
-                continue
-        count_dice(units, 1, side, slot, rules[_PER_ARTILLERY], plan.kind, plan.first, plan.second, dice)
-        thrown = np.int64(dice[0])
-        if thrown == 0:
-            continue
-        numerator = odds[slot[SLOT_ODDS], 0]
-        denominator = odds[slot[SLOT_ODDS], 1]
-        c = slot[SLOT_CLASS]
-        if low_luck:
-            points[c] += thrown * numerator * (per_hit // denominator)
-            continue
-        binomial(thrown, numerator, denominator, scratch[0])
-        convolve(pmfs[c], sizes[c], scratch[0], thrown, scratch[1])
-        sizes[c] += thrown
-        for h in range(sizes[c] + 1):
-            pmfs[c, h] = scratch[1, h]
-    if low_luck:
-        for c in range(N_CLASSES):
-            if points[c] > 0:
-                sizes[c] = two_point(points[c], per_hit, pmfs[c])
-
-
-@kernel
-def _merge_classes(plan, side, alive, pmfs, sizes, air_hits_subs, scratch):
-    """Add to the hits that may fall on anything those that do so here (GC-4.8.1).
-
-    Hits of aircraft may where they can hit submarines or there are none, hits of submarines where there are no
-    aircraft. What is left apart is what matters.
-    """
-    aircraft = np.int64(0)
-    submarines = np.int64(0)
-    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-        if is_aircraft(plan.kind[g]):
-            aircraft += alive[g, 0]
-        elif plan.kind[g] == _SUBMARINE and plan.form[g] != _SUBMERGED_FORM:
-            submarines += alive[g, 0]
-    for c in range(1, N_CLASSES):
-        anywhere = (submarines == 0 or air_hits_subs != 0) if c == _AIR else aircraft == 0
-        if anywhere and sizes[c] > 0:
-            convolve(pmfs[0], sizes[0], pmfs[c], sizes[c], scratch[1])
-            sizes[0] += sizes[c]
-            for h in range(sizes[0] + 1):
-                pmfs[0, h] = scratch[1, h]
-            sizes[c] = 0
-            pmfs[c, 0] = 1.0
-
-
-@kernel
-def _list_losses(plan, side, fleet, alive, pmfs, sizes, air_hits_subs, lanes, chances, generation, options, scratch):
-    """List what a side may be left with under the enemy's hits; returns how many states, -1 for too many."""
-    base = (1 - side) * N_CLASSES
-    _merge_classes(plan, side, alive, pmfs, sizes, air_hits_subs, scratch)
-    low0, high0 = window(pmfs[0], sizes[0], _TAIL)
-    low1, high1 = window(pmfs[1], sizes[1], _TAIL)
-    low2, high2 = window(pmfs[2], sizes[2], _TAIL)
-    found = np.int64(0)
+def _list_pairs(own, enemy, level, matrix, pairs):
+    """List the pairs of a matrix whose sides can take so many hits together; returns their number, -1 for too many."""
     n = np.int64(0)
-    for other in range(low0, high0 + 1):
-        for air in range(low1, high1 + 1):
-            for sub in range(low2, high2 + 1):
-                chance = pmfs[0, other] * pmfs[1, air] * pmfs[2, sub]
-                is_last = other == high0 and air == high1 and sub == high2
-                if chance > _SPECK:
-                    lanes.hits[base, n] = other
-                    lanes.hits[base + 1, n] = air
-                    lanes.hits[base + 2, n] = sub
-                    chances[n] = chance
-                    n += 1
-                if n < LANES and not is_last:
-                    continue
-                for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-                    for i in range(n):
-                        lanes.alive[g, i] = alive[g, 0]
-                for i in range(n):
-                    lanes.air_hits_subs[1 - side, i] = air_hits_subs
-                take_losses(plan, side, n, lanes.alive, lanes.hits, lanes.air_hits_subs, lanes.caps)
-                for i in range(n):
-                    state = _find_state(plan, side, fleet, lanes.alive, i)
-                    if state < 0:
-                        return np.int64(-1)
-                    if fleet.mark[state] != generation:
-                        fleet.mark[state] = generation
-                        fleet.place[state] = found
-                        options.states[found] = state
-                        options.chances[found] = 0.0
-                        found += 1
-                    options.chances[fleet.place[state]] += chances[i]
-                n = np.int64(0)
-    return found
-
-
-@kernel
-def _book(plan, rules, own, enemy, x, y, outcome, chance, acc):
-    """Book the probability of an end."""
-    lost = np.zeros(2)
-    damaged_give_room = rules[_DAMAGED_GIVE_ROOM] != 0
-    acc[_A_BATTLES] += chance
-    acc[_A_OUTCOMES + outcome] += chance
-    for side in range(2):
-        base = plan.groups[side, 0]
-        column = _A_SURVIVORS + outcome * 2 * _N_TYPES + side * _N_TYPES
-        aircraft = np.int64(0)
-        carriers = np.int64(0)
-        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-            units = np.int64(own.units[x, g - base] if side == 0 else enemy.units[y, g - base])
-            t = plan.kind[g]
-            form = plan.form[g]
-            lost[side] += (plan.start[g] - units) * plan.cost[g]
-            acc[column + t] += chance * units
-            if form == _DAMAGED:
-                acc[_A_DAMAGED + 2 * side + (0 if t == _BATTLESHIP else 1)] += chance * units
-            elif form == _SUBMERGED_FORM:
-                acc[_A_SUBMERGED + side] += chance * units
-            if t == _FIGHTER or t == _TAC:
-                aircraft += units
-            elif t == _CARRIER and (form != _DAMAGED or damaged_give_room):
-                carriers += units
-        if plan.based[side] > 0:
-            acc[_A_NO_LANDING + side] += chance * aircraft_without_room(plan.based[side], aircraft, carriers)
-        acc[_A_ATTACKER_LOST + 2 * side] += chance * lost[side]
-        acc[_A_ATTACKER_LOST + 2 * side + 1] += chance * lost[side] * lost[side]
-    swing = lost[1] - lost[0]
-    acc[_A_SWING] += chance * swing
-    acc[_A_SWING + 1] += chance * swing * swing
-
-
-class _Buffer(NamedTuple):
-    """Pairs that one cycle leads to, before the loop to itself is divided out."""
-
-    own: Any
-    enemy: Any
-    chance: Any
-
-
-@kernel
-def _strike_options(rules, plan, odds, own, enemy, one, lanes, work, generation, first, second):
-    """Step 2 by both sides at once: what either side may be left with; returns both numbers."""
-    pmfs, sizes, points, scratch, chances = work
-    _hits_by_class(rules, plan, odds, one.alive, 0, _STRIKE, one.struck, one.dice, pmfs, sizes, points, scratch)
-    n_second = _list_losses(plan, 1, enemy, one.alive, pmfs, sizes, 0, lanes, chances, generation, second, scratch)
-    _hits_by_class(rules, plan, odds, one.alive, 1, _STRIKE, one.struck, one.dice, pmfs, sizes, points, scratch)
-    n_first = _list_losses(plan, 0, own, one.alive, pmfs, sizes, 0, lanes, chances, generation + 1, first, scratch)
-    return n_first, n_second
-
-
-@kernel
-def _exchange(rules, plan, odds, own, enemy, weight, one, lanes, work, generation, lists, buffer, n):
-    """Add what steps 3 and 4 lead to from the states after step 2, in ``one.alive``, to `buffer`.
-
-    ``one.doomed`` holds who fires where that is not the same. Returns the new length of `buffer`, -1 if
-    something is full.
-    """
-    pmfs, sizes, points, scratch, chances = work
-    left, right, other_left = lists
-    doomed_count = rules[_DOOMED_DESTROYER_COUNTS] != 0
-    strip = rules[_STRIKE_ALWAYS] != 0
-    firing = one.doomed if strip else one.alive
-    shooters = firing
-    if not doomed_count:
-        shooters = firing.copy()
-    count_board(plan, firing if doomed_count else one.alive, 1, one.totals)
-    for side in range(2):
-        allow_air_hits(rules, side, one.totals, 1, one.air_hits_subs)
-    own_flag = np.int64(one.air_hits_subs[0, 0])
-    enemy_flag = np.int64(one.air_hits_subs[1, 0])
-    _hits_by_class(rules, plan, odds, firing, 0, _ATTACK, one.struck, one.dice, pmfs, sizes, points, scratch)
-    n_right = _list_losses(plan, 1, enemy, one.alive, pmfs, sizes, own_flag, lanes, chances, generation, right, scratch)
-    _hits_by_class(rules, plan, odds, firing, 1, _ATTACK + 1, one.struck, one.dice, pmfs, sizes, points, scratch)
-    n_left = _list_losses(
-        plan, 0, own, one.alive, pmfs, sizes, enemy_flag, lanes, chances, generation + 1, left, scratch
-    )
-    if n_right < 0 or n_left < 0:
-        return np.int64(-1)
-    n_other = np.int64(-1)
-    for j in range(n_right):
-        after = options_state(right, j)
-        chance = weight * right.chances[j]
-        chosen = left
-        n_chosen = n_left
-        if not doomed_count:
-            # Only destroyers that are left after step 3 let the defender's aircraft hit submarines.
-            _load(plan, 1, enemy, after, one.alive)
-            count_board(plan, one.alive, 1, one.totals)
-            allow_air_hits(rules, 1, one.totals, 1, one.air_hits_subs)
-            if one.air_hits_subs[1, 0] != enemy_flag:
-                if n_other < 0:
-                    flag = np.int64(one.air_hits_subs[1, 0])
-                    # Who fires was settled before step 3; only what may be hit is another matter now.
-                    _hits_by_class(
-                        rules, plan, odds, shooters, 1, _ATTACK + 1, one.struck, one.dice, pmfs, sizes, points, scratch
-                    )
-                    n_other = _list_losses(
-                        plan, 0, own, one.alive, pmfs, sizes, flag, lanes, chances, generation + 2, other_left, scratch
-                    )
-                    if n_other < 0:
-                        return np.int64(-1)
-                chosen = other_left
-                n_chosen = n_other
-        for i in range(n_chosen):
-            c = chance * chosen.chances[i]
-            if c > _SPECK * weight:
-                if n >= len(buffer.chance):
-                    return np.int64(-1)
-                buffer.own[n] = chosen.states[i]
-                buffer.enemy[n] = after
-                buffer.chance[n] = c
-                n += 1
+    rows, columns = matrix.shape[0], matrix.shape[1]
+    most = min(level, np.int64(len(own.first)) - 1)
+    least = max(np.int64(0), level - (np.int64(len(enemy.first)) - 1))
+    for hits in range(most, least - 1, -1):
+        first = np.int64(enemy.first[level - hits])
+        x = np.int64(own.first[hits])
+        while x >= 0:
+            if x < rows:
+                y = first
+                while y >= 0:
+                    if y < columns and matrix[x, y, 0] > 0.0:
+                        if n >= len(pairs):
+                            return np.int64(-1)
+                        pairs[n, 0] = x
+                        pairs[n, 1] = y
+                        n += 1
+                    y = np.int64(enemy.facts[y, FOLLOWING])
+            x = np.int64(own.facts[x, FOLLOWING])
     return n
 
 
 @kernel
-def options_state(options, j):
-    """Return entry `j` of what a side may be left with."""
-    return np.int64(options.states[j])
+def _outcome(ending, totals):
+    """Outcome of a battle that ends so."""
+    if ending == _CONDITION_A:
+        return np.int64(conclude_at_sea(totals, 0))
+    return np.int64(_RETREATS) if ending == _RETREAT else np.int64(_UNFINISHED)
 
 
 @kernel
-def _fight(rules, plan, odds, own, enemy, one, lanes, work, generation, lists, strikes, buffer):
-    """One cycle from the states in lane 0 of `one`; returns the length of `buffer`, -1 if something is full."""
-    pmfs, sizes, points, scratch, chances = work
-    struck_own, struck_enemy = strikes
+def _book(facts, x, y, outcome, chance, last, swing):
+    """Book the probability of an end."""
+    last[0, outcome, x] += chance
+    last[1, outcome, y] += chance
+    add_to(swing, facts[1, y, LOST] - facts[0, x, LOST], chance)
+
+
+@kernel
+def _fold(plan, rules, side, fleet, last, acc):
+    """Turn the probabilities of a side's last states into accumulators."""
+    damaged_give_room = rules[_DAMAGED_GIVE_ROOM] != 0
+    base = plan.groups[side, 0]
+    for outcome in range(_N_OUTCOMES):
+        column = _A_SURVIVORS + outcome * 2 * _N_TYPES + side * _N_TYPES
+        for x in range(fleet.numbers[COUNT]):
+            chance = last[side, outcome, x]
+            if chance == 0.0:
+                continue
+            if side == 0:
+                acc[_A_BATTLES] += chance
+                acc[_A_OUTCOMES + outcome] += chance
+            lost = float(fleet.facts[x, LOST])
+            acc[_A_ATTACKER_LOST + 2 * side] += chance * lost
+            acc[_A_ATTACKER_LOST + 2 * side + 1] += chance * lost * lost
+            aircraft = np.int64(0)
+            carriers = np.int64(0)
+            for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+                units = np.int64(fleet.units[x, g - base])
+                t = plan.kind[g]
+                form = plan.form[g]
+                acc[column + t] += chance * units
+                if form == _DAMAGED:
+                    acc[_A_DAMAGED + 2 * side + (0 if t == _BATTLESHIP else 1)] += chance * units
+                elif form == _SUBMERGED_FORM:
+                    acc[_A_SUBMERGED + side] += chance * units
+                if t == _FIGHTER or t == _TAC:
+                    aircraft += units
+                elif t == _CARRIER and (form != _DAMAGED or damaged_give_room):
+                    carriers += units
+            if plan.based[side] > 0:
+                acc[_A_NO_LANDING + side] += chance * aircraft_without_room(plan.based[side], aircraft, carriers)
+
+
+@kernel
+def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work):
+    """List what steps 3 and 4 may leave of both sides.
+
+    Parameters
+    ----------
+    x, y : int64
+        States after step 2.
+    fires, fires_back : int64
+        States of those who fire, lost ones included that still do.
+    kind, kind_back : int64
+        `ALL_FIRE` or `SPENT`.
+
+    Returns
+    -------
+    n_own, n_enemy, n_changed : int64
+        Lengths of the lists, -1 if there is no room; `n_changed` is 0 where nothing depends on it.
+    """
+    doomed_count = rules[_DOOMED_DESTROYER_COUNTS] != 0
+    flag = own.facts[fires if doomed_count else x, AIR_HITS_SUBS]
+    flag_back = enemy.facts[fires_back if doomed_count else y, AIR_HITS_SUBS]
+    n_enemy = list_losses(
+        rules, plan, odds, DEFENDER, enemy, y, own, fires, kind, flag, cut, known, lists, _ENEMY, work
+    )
+    n_own = list_losses(
+        rules, plan, odds, ATTACKER, own, x, enemy, fires_back, kind_back, flag_back, cut, known, lists, _OWN, work
+    )
+    if n_own < 0 or n_enemy < 0:
+        return np.int64(-1), np.int64(-1), np.int64(-1)
+    n_changed = np.int64(0)
+    if not doomed_count and flag_back != 0:
+        # Only destroyers that are left after step 3 let the defender's aircraft hit submarines.
+        blind = False
+        for j in range(n_enemy):
+            blind |= enemy.facts[lists.states[_ENEMY, j], AIR_HITS_SUBS] == 0
+        if blind:
+            n_changed = list_losses(
+                rules,
+                plan,
+                odds,
+                ATTACKER,
+                own,
+                x,
+                enemy,
+                fires_back,
+                kind_back,
+                np.int64(0),
+                cut,
+                known,
+                lists,
+                _CHANGED,
+                work,
+            )
+    return min(n_own, n_changed) if n_changed < 0 else n_own, n_enemy, n_changed
+
+
+@kernel
+def _exchange(enemy, n_own, n_enemy, n_changed, weight, stamp, lists, matrix):
+    """Add what `_list_exchange` listed, times a probability and a stamp, to a matrix."""
+    kept = n_enemy
+    if n_changed > 0:
+        # Those who have lost their last destroyer come last.
+        states = lists.states[_ENEMY]
+        chances = lists.chances[_ENEMY]
+        kept = np.int64(0)
+        for j in range(n_enemy):
+            y = states[j]
+            c = chances[j]
+            if enemy.facts[y, AIR_HITS_SUBS] != 0:
+                states[j] = states[kept]
+                chances[j] = chances[kept]
+                states[kept] = y
+                chances[kept] = c
+                kept += 1
+        _combine(lists, _CHANGED, n_changed, _ENEMY, kept, n_enemy, weight, stamp, matrix)
+    _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), kept, weight, stamp, matrix)
+
+
+@kernel
+def _fight_doomed(
+    rules,
+    plan,
+    odds,
+    own,
+    enemy,
+    x,
+    y,
+    n_own,
+    n_enemy,
+    weight,
+    stamp,
+    cut,
+    known,
+    lists,
+    then,
+    totals,
+    struck,
+    scratch,
+    work,
+):
+    """Add what a cycle leads to in which those lost in step 2 may fire once more (GC-2.3:sub_first_strike).
+
+    The lists after step 2 are made. Returns the matrix and the effort, -1 if there is no room.
+    """
+    one_by_one = rules[_ATTACKER_STRIKES_FIRST] != 0
+    alive, doomed = scratch
+    effort = np.int64(0)
+    for j in range(n_enemy):
+        after = lists.states[_STRUCK_ENEMY, j]
+        fires_back = find_firing(rules, plan, DEFENDER, enemy, y, after, one_by_one, totals, alive, doomed, work)
+        if fires_back < 0:
+            return then, np.int64(-1)
+        if one_by_one and struck[1, 0] != 0:
+            n_own = list_losses(
+                rules,
+                plan,
+                odds,
+                ATTACKER,
+                own,
+                x,
+                enemy,
+                after,
+                STRIKE,
+                np.int64(0),
+                cut,
+                known,
+                lists,
+                _STRUCK_OWN,
+                work,
+            )
+        if n_own < 0:
+            return then, np.int64(-1)
+        for i in range(n_own):
+            before = lists.states[_STRUCK_OWN, i]
+            share = lists.chances[_STRUCK_ENEMY, j] * lists.chances[_STRUCK_OWN, i]
+            fires = find_firing(rules, plan, ATTACKER, own, x, before, np.bool_(False), totals, alive, doomed, work)
+            if fires < 0:
+                return then, np.int64(-1)
+            a, b, c = _list_exchange(
+                rules,
+                plan,
+                odds,
+                own,
+                enemy,
+                before,
+                after,
+                fires,
+                fires_back,
+                ALL_FIRE,
+                ALL_FIRE,
+                cut,
+                known,
+                lists,
+                work,
+            )
+            if a < 0:
+                return then, np.int64(-1)
+            then = _fit(then, own.numbers[COUNT], enemy.numbers[COUNT])
+            _exchange(enemy, a, b, c, weight * share, stamp * share, lists, then)
+            effort += a * b
+    return then, effort
+
+
+@kernel
+def _divide_out(chance, stamp, stays):
+    """Return how often a pair is met that leads back to itself with probability `stays`, and the same with stamps."""
+    visits = chance / (1.0 - stays)
+    return visits, (stamp + stays * visits) / (1.0 - stays)
+
+
+@kernel
+def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists, then):
+    """Do what `_lead` does where nobody acts in step 2, or it is over, and all that may follow is known.
+
+    Returns
+    -------
+    visits, stamps : float64
+    effort : int64
+        -1 where that is not so: nothing is done then.
+    """
+    lacking = (0.0, 0.0, np.int64(-1))
+    if not resumed and (struck[0, 0] != 0 or struck[1, 0] != 0):
+        return lacking
+    rows, columns = then.shape[0], then.shape[1]
+    if known.numbers[0, COUNT] > rows or known.numbers[1, COUNT] > columns:
+        return lacking
+    flag_back = known.facts[1, y, AIR_HITS_SUBS]
+    if flag_back != 0 and rules[_DOOMED_DESTROYER_COUNTS] == 0:
+        return lacking
+    kind = SPENT if struck[0, 0] != 0 else ALL_FIRE
+    kind_back = SPENT if struck[1, 0] != 0 else ALL_FIRE
+    n_own = list_known(known, ATTACKER, x, y, kind_back, flag_back, cut, lists, _OWN)
+    if n_own < 0:
+        return lacking
+    n_enemy = list_known(known, DEFENDER, y, x, kind, known.facts[0, x, AIR_HITS_SUBS], cut, lists, _ENEMY)
+    if n_enemy < 0:
+        return lacking
+    visits = chance
+    stamps = stamp
+    if loops:
+        stays = _chance_of(lists, _OWN, n_own, x) * _chance_of(lists, _ENEMY, n_enemy, y)
+        visits, stamps = _divide_out(chance, stamp, stays)
+    marked = stamps if resumed else stamps + visits
+    _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), n_enemy, visits, marked, then)
+    if loops:
+        then[x, y, 0] = 0.0
+        then[x, y, 1] = 0.0
+    return visits, stamps, n_own * n_enemy
+
+
+@kernel
+def _lead(
+    rules, plan, odds, own, enemy, x, y, struck, totals, chance, stamp, resumed, loops, cut, known, lists, then,
+    between, scratch, work,
+):  # fmt: skip
+    """Add what a cycle leads to from a pair of states.
+
+    Parameters
+    ----------
+    x, y : int64
+        The pair, after submerging.
+    struck : int32 (S, 1)
+        Whose submarines act in step 2 of the cycle.
+    totals : int32 (quantities, 1)
+        Counts of the board.
+    chance, stamp : float64
+        Probability of the pair, and the same times the number of the cycle.
+    resumed : bool
+        Whether step 2 is over. Where destroyers stop strikes, none is lost in it (GC-4.2.7): who has struck can be read
+        from who is left.
+    loops : bool
+        Whether `then` holds the pair itself: the way back to it is divided out.
+    cut : float64
+        What may be left out at each end of a distribution.
+    then, between : float64 (own states, enemy states, 2)
+        Probabilities and stamps after the cycle, and between its step 2 and step 3.
+    scratch : (int32 (G + 1, 1), int32 (G + 1, 1))
+
+    Returns
+    -------
+    then, between : float64 (own states, enemy states, 2)
+        The same, larger ones where there was not enough room.
+    visits, stamps : float64
+        How often the pair is met, the same times the number of the cycle.
+    effort : int64
+        Pairs that it leads to, -1 if there is no room.
+    """
+    strikes = struck[0, 0] != 0 or struck[1, 0] != 0
     strip = rules[_STRIKE_ALWAYS] != 0
     one_by_one = rules[_ATTACKER_STRIKES_FIRST] != 0
-    count_board(plan, one.alive, 1, one.totals)
-    if rules[_SUBMERGE_AT_END] == 0:
-        submerge_both(rules, plan, one, 1, _STRIKE, None)
-    for side in range(2):
-        note_strikes(rules, side, one.totals, 1, one.struck)
-    x = _find_state(plan, 0, own, one.alive, 0)
-    y = _find_state(plan, 1, enemy, one.alive, 0)
-    if x < 0 or y < 0:
-        return np.int64(-1)
-    if one.struck[0, 0] == 0 and one.struck[1, 0] == 0:
-        if strip:
-            for side in range(2):
-                note_doomed(plan, side, 1, one.alive, one.doomed)
-                keep_doomed(plan, side, one.totals, 1, one.alive, False, one.doomed)
-        return _exchange(rules, plan, odds, own, enemy, 1.0, one, lanes, work, generation, lists, buffer, 0)
-    n = np.int64(0)
-    if not one_by_one:
-        n_own, n_enemy = _strike_options(
-            rules, plan, odds, own, enemy, one, lanes, work, generation, struck_own, struck_enemy
-        )
-        if n_own < 0 or n_enemy < 0:
-            return np.int64(-1)
-        generation += 2
-    else:
-        _hits_by_class(rules, plan, odds, one.alive, 0, _STRIKE, one.struck, one.dice, pmfs, sizes, points, scratch)
-        n_enemy = _list_losses(
-            plan, 1, enemy, one.alive, pmfs, sizes, 0, lanes, chances, generation, struck_enemy, scratch
-        )
-        n_own = np.int64(0)
-        generation += 1
-        if n_enemy < 0:
-            return np.int64(-1)
-    for j in range(n_enemy):
-        after = options_state(struck_enemy, j)
-        if one_by_one:
-            _load(plan, 0, own, x, one.alive)
-            _load(plan, 1, enemy, after, one.alive)
-            _hits_by_class(rules, plan, odds, one.alive, 1, _STRIKE, one.struck, one.dice, pmfs, sizes, points, scratch)
-            n_own = _list_losses(
-                plan, 0, own, one.alive, pmfs, sizes, 0, lanes, chances, generation, struck_own, scratch
+    fires = x
+    fires_back = y
+    kind = SPENT if struck[0, 0] != 0 else ALL_FIRE
+    kind_back = SPENT if struck[1, 0] != 0 else ALL_FIRE
+    n_own = np.int64(1)
+    n_enemy = np.int64(1)
+    unhurt = 1.0
+    a = np.int64(-1)
+    b = a
+    c = a
+    if strikes and not resumed:
+        lists.states[_STRUCK_OWN, 0] = x
+        lists.chances[_STRUCK_OWN, 0] = 1.0
+        lists.states[_STRUCK_ENEMY, 0] = y
+        lists.chances[_STRUCK_ENEMY, 0] = 1.0
+        if struck[0, 0] != 0:
+            n_enemy = list_losses(
+                rules,
+                plan,
+                odds,
+                DEFENDER,
+                enemy,
+                y,
+                own,
+                x,
+                STRIKE,
+                np.int64(0),
+                cut,
+                known,
+                lists,
+                _STRUCK_ENEMY,
+                work,
             )
-            generation += 1
-            if n_own < 0:
-                return np.int64(-1)
-        for i in range(n_own):
-            before = options_state(struck_own, i)
-            weight = struck_enemy.chances[j] * struck_own.chances[i]
-            if weight <= _SPECK:
-                continue
-            if strip:
-                # Who was there at the start of step 2, and of the defender's submarines those that did not fire.
-                _load(plan, 0, own, x, one.alive)
-                _load(plan, 1, enemy, y, one.alive)
-                count_board(plan, one.alive, 1, one.totals)
-                for side in range(2):
-                    note_doomed(plan, side, 1, one.alive, one.doomed)
-                _load(plan, 1, enemy, after, one.alive)
-                if one_by_one:
-                    note_unfired(plan, 1, 1, one.alive, one.doomed)
-                _load(plan, 0, own, before, one.alive)
-                for side in range(2):
-                    keep_doomed(plan, side, one.totals, 1, one.alive, one_by_one and side == 1, one.doomed)
-            else:
-                _load(plan, 0, own, before, one.alive)
-                _load(plan, 1, enemy, after, one.alive)
-            n = _exchange(rules, plan, odds, own, enemy, weight, one, lanes, work, generation, lists, buffer, n)
-            generation += 3
-            if n < 0:
-                return n
-    return n
-
-
-@kernel
-def _new_options(n):
-    return _Options(states=np.zeros(n, dtype=np.int64), chances=np.zeros(n))
+        if struck[1, 0] != 0:
+            n_own = list_losses(
+                rules, plan, odds, ATTACKER, own, x, enemy, y, STRIKE, np.int64(0), cut, known, lists, _STRUCK_OWN, work
+            )
+        unhurt = _chance_of(lists, _STRUCK_OWN, n_own, x) * _chance_of(lists, _STRUCK_ENEMY, n_enemy, y)
+        if strip:
+            alive, doomed = scratch
+            fires = find_firing(rules, plan, ATTACKER, own, x, x, np.bool_(False), totals, alive, doomed, work)
+            fires_back = find_firing(rules, plan, DEFENDER, enemy, y, y, one_by_one, totals, alive, doomed, work)
+            kind = ALL_FIRE
+            kind_back = ALL_FIRE
+    if min(n_own, n_enemy, fires, fires_back) >= 0:
+        # If nobody is hit in step 2, the pair goes on to step 3 as it is.
+        a, b, c = _list_exchange(
+            rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work
+        )
+    if a < 0:
+        return then, between, 0.0, 0.0, np.int64(-1)
+    visits = chance
+    stamps = stamp
+    if loops:
+        stays = unhurt * _chance_of(lists, _OWN, a, x) * _chance_of(lists, _ENEMY, b, y)
+        visits, stamps = _divide_out(chance, stamp, stays)
+    weight = visits
+    marked = stamps if resumed else stamps + visits
+    effort = a * b
+    if strikes and strip:
+        then, effort = _fight_doomed(
+            rules, plan, odds, own, enemy, x, y, n_own, n_enemy, weight, marked, cut, known, lists, then, totals,
+            struck,            scratch, work,
+        )  # fmt: skip
+        weight = 0.0
+    elif strikes and not resumed:
+        effort += n_own * n_enemy
+        for j in range(n_enemy):
+            after = lists.states[_STRUCK_ENEMY, j]
+            if one_by_one and struck[1, 0] != 0:
+                n_own = list_losses(
+                    rules,
+                    plan,
+                    odds,
+                    ATTACKER,
+                    own,
+                    x,
+                    enemy,
+                    after,
+                    STRIKE,
+                    np.int64(0),
+                    cut,
+                    known,
+                    lists,
+                    _STRUCK_OWN,
+                    work,
+                )
+                if n_own < 0:
+                    return then, between, 0.0, 0.0, np.int64(-1)
+            between = _fit(between, own.numbers[COUNT], enemy.numbers[COUNT])
+            for i in range(n_own):
+                share = lists.chances[_STRUCK_ENEMY, j] * lists.chances[_STRUCK_OWN, i]
+                between[lists.states[_STRUCK_OWN, i], after, 0] += weight * share
+                between[lists.states[_STRUCK_OWN, i], after, 1] += marked * share
+        # Nothing else leads to this pair any more.
+        weight = between[x, y, 0]
+        marked = between[x, y, 1]
+        between[x, y, :] = 0.0
+    if weight > 0.0:
+        then = _fit(then, own.numbers[COUNT], enemy.numbers[COUNT])
+        _exchange(enemy, a, b, c, weight, marked, lists, then)
+    if loops:
+        then[x, y, :] = 0.0
+    return then, between, visits, stamps, effort
 
 
 @kernel
@@ -593,8 +592,8 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     battles : Battles
     capacity : int64 (2,)
         Most states of a side, most pairs of states.
-    tallies : float64 (N, K)
-        Output: expected accumulators of one battle.
+    tallies : float64 (N, K) or (N, K + 6)
+        Output: expected accumulators of one battle, and what `SPREAD` names of the swing.
     status : uint8 (N,)
         Output: CAPACITY when there are more states than allowed.
     reached : int64 (N,)
@@ -607,130 +606,125 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     odds = battles.odds
     plan = plan_matchup(battles, row)
     acc = tallies[s]
-    one = new_lanes()
-    lanes = new_lanes()
-    own = _new_fleet(capacity[0])
-    enemy = _new_fleet(capacity[0])
     status[s] = _CAPACITY
-    if not (_set_radix(plan, 0, battles.counts[row, 0], own) and _set_radix(plan, 1, battles.counts[row, 1], enemy)):
+    most = most_hits(plan, ATTACKER, battles.counts[row, 0])
+    most_back = most_hits(plan, DEFENDER, battles.counts[row, 1])
+    known = new_known(capacity[0], max(most[0], most_back[0]))
+    own, own_fits = new_fleet(known, plan, ATTACKER, battles.counts[row, 0], most_back)
+    enemy, enemy_fits = new_fleet(known, plan, DEFENDER, battles.counts[row, 1], most)
+    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT], len(ends.by_cycle) - 1)
+    top = np.int64(len(own.first) + len(enemy.first)) - 2
+    if not (own_fits and enemy_fits) or counted > _MOST_LEVELS // (top + 1):
         return
+    one = few_lanes(np.int64(1))
+    scratch = (one.alive, one.doomed)
+    submerging = submerges_in_step_2(rules)
+    work = new_work(max(most[0], most_back[0]))
+    lists = Lists(states=np.empty((_N_LISTS, capacity[0]), dtype=np.int64), chances=np.empty((_N_LISTS, capacity[0])))
+    last = np.zeros((2, _N_OUTCOMES, capacity[0]))
+    values = np.int64(1)
     for side in range(2):
         for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-            one.alive[g, 0] = plan.start[g]
-    x = _find_state(plan, 0, own, one.alive, 0)
-    y = _find_state(plan, 1, enemy, one.alive, 0)
-    top = np.int64(own.hits_left[x]) + enemy.hits_left[y]
-    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT], len(ends.by_cycle) - 1)
-    width = capacity[0]
-    if counted > 1_000_000 // (top + 1):
-        return
-    pair_keys, pair_places = new_table(_slots_for(capacity[1]))
-    pairs = _Pairs(
-        own=np.zeros(capacity[1], dtype=np.int32),
-        enemy=np.zeros(capacity[1], dtype=np.int32),
-        cycle=np.zeros(capacity[1], dtype=np.int32),
-        chance=np.zeros(capacity[1]),
-        stamp=np.zeros(capacity[1]),
-        following=np.full(capacity[1], -1, dtype=np.int32),
-        head=np.full((counted + 1) * (top + 1), -1, dtype=np.int32),
-        keys=pair_keys,
-        places=pair_places,
-        count=np.zeros(1, dtype=np.int64),
-    )
-    dice = np.int64(0)
-    for side in range(2):
-        for k in range(plan.n_slots[side]):
-            dice += battles.counts[row, side, plan.slots[side, k, SLOT_TYPE]] * plan.slots[side, k, 4]
-    work = (
-        np.zeros((N_CLASSES, dice + 2)),
-        np.zeros(N_CLASSES, dtype=np.int64),
-        np.zeros(N_CLASSES, dtype=np.int64),
-        np.zeros((2, dice + 2)),
-        np.zeros(LANES),
-    )
-    lists = (_new_options(capacity[0]), _new_options(capacity[0]), _new_options(capacity[0]))
-    strikes = (_new_options(capacity[0]), _new_options(capacity[0]))
-    buffer = _Buffer(
-        own=np.zeros(capacity[1], dtype=np.int32),
-        enemy=np.zeros(capacity[1], dtype=np.int32),
-        chance=np.zeros(capacity[1]),
-    )
-    _arrive(pairs, top, width, x, y, top, 0, 1.0, 1.0)
-    generation = np.int64(0)
+            values += plan.start[g] * plan.cost[g]
+    swing = new_sums(min(values, capacity[1]))
+    pairs = np.empty((capacity[1], 2), dtype=np.int32)
+    add_start(rules, plan, own, enemy, one.alive, work)
+    # Before the first cycle there is one pair, and those that sweeping makes of it.
+    now = np.zeros((_FIRST_CELLS, _FIRST_CELLS, 2))
+    then = np.zeros((_SIDE_CELLS, _SIDE_CELLS, 2))
+    between = np.zeros((1, 1, 2))
+    now[0, 0, :] = 1.0
+    share = _BUDGET / ((counted + 1) * (top + 1))
     effort = np.int64(0)
+    n_reached = np.int64(0)
     visits_sum = 0.0
     squares_sum = 0.0
-    for level in range(len(pairs.head)):
-        at = np.int64(pairs.head[level])
-        while at >= 0:
-            chance = pairs.chance[at]
-            stamp = pairs.stamp[at]
-            x = np.int64(pairs.own[at])
-            y = np.int64(pairs.enemy[at])
-            cycle = np.int64(pairs.cycle[at])
-            at = np.int64(pairs.following[at])
-            if chance <= _REMNANT:
-                continue
-            _load(plan, 0, own, x, one.alive)
-            _load(plan, 1, enemy, y, one.alive)
-            one.cycles[0] = cycle
-            end_cycle_at_sea(rules, plan, one, 1, None)
-            left = _find_state(plan, 0, own, one.alive, 0)
-            right = _find_state(plan, 1, enemy, one.alive, 0)
-            if left < 0 or right < 0:
+    for cycle in range(counted + 1):
+        is_last = cycle == counted
+        reached_before = n_reached
+        for k in range(2 * (top + 1)):
+            level = top - k // 2
+            # First those whose step 2 is over: they may lead to pairs of the same level.
+            resumed = k % 2 == 0
+            if is_last:
+                now = then
+            source = between if resumed else now
+            n = _list_pairs(own, enemy, level, source, pairs)
+            if n < 0 or source.shape[0] * source.shape[1] > _CELLS_PER_PAIR * capacity[1] or effort > _MOST_EFFORT:
                 return
-            ending = one.ending[0]
-            if ending != _GOES_ON:
-                outcome = np.int64(_UNFINISHED)
-                if ending == _CONDITION_A:
-                    outcome = np.int64(conclude_at_sea(one.totals, 0))
-                elif ending == _RETREAT:
-                    outcome = np.int64(_RETREATS)
-                _book(plan, rules, own, enemy, left, right, outcome, chance, acc)
-                # The stamp holds the number of the cycle that would come next.
-                cycles = stamp - chance
-                if len(ends.by_cycle) > 0:
-                    ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += chance
-                if len(ends.chance) > 0:
-                    if not note_end(own.units[left], enemy.units[right], outcome, chance, cycles, ends):
-                        return
-                continue
-            if left != x or right != y:
-                hits_left = np.int64(own.hits_left[left]) + enemy.hits_left[right]
-                if not _arrive(pairs, top, width, left, right, hits_left, cycle, chance, stamp):
-                    return
-                continue
-            one.cycles[0] = cycle + 1
-            n = _fight(rules, plan, odds, own, enemy, one, lanes, work, generation, lists, strikes, buffer)
-            # More lists than one cycle could ever make.
-            generation += _LISTS
-            effort += n + LANES
-            if n < 0 or effort > _MOST_EFFORT:
-                return
-            then = min(cycle + 1, counted)
-            stays = 0.0
-            if then == cycle:
-                for i in range(n):
-                    if buffer.own[i] == x and buffer.enemy[i] == y:
-                        stays += buffer.chance[i]
-            visits = chance / (1.0 - stays)
-            stamps = (stamp + stays * visits) / (1.0 - stays)
-            visits_sum += visits
-            squares_sum += 2.0 * stamps - visits
+            if not resumed:
+                n_reached += n
             for i in range(n):
-                if then == cycle and buffer.own[i] == x and buffer.enemy[i] == y:
+                x = np.int64(pairs[i, 0])
+                y = np.int64(pairs[i, 1])
+                source = between if resumed else now
+                chance = source[x, y, 0]
+                stamp = source[x, y, 1]
+                source[x, y, 0] = 0.0
+                source[x, y, 1] = 0.0
+                if chance * n <= share:
                     continue
-                hits_left = np.int64(own.hits_left[buffer.own[i]]) + enemy.hits_left[buffer.enemy[i]]
-                c = buffer.chance[i]
-                arrived = _arrive(
-                    pairs, top, width, np.int64(buffer.own[i]), np.int64(buffer.enemy[i]), hits_left, then,
-                    visits * c, (stamps + visits) * c,
-                )  # fmt: skip
-                if not arrived:
+                cut = share / (n * _CUTS * chance)
+                left = x
+                right = y
+                if resumed:
+                    load_totals(known.facts, x, y, one.totals)
+                else:
+                    ending = end_cycle(rules, known.facts, x, y, cycle, one.totals, one.cycles, one.ending)
+                    if ending < 0:
+                        ending, left, right = change_at_end(rules, plan, own, enemy, x, y, cycle, one, work)
+                        if left < 0 or right < 0:
+                            return
+                    if ending != _GOES_ON:
+                        outcome = _outcome(ending, one.totals)
+                        _book(known.facts, left, right, outcome, chance, last, swing)
+                        if len(ends.by_cycle) > 0:
+                            ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += chance
+                        # The stamp holds the number of the cycle that would come next.
+                        if len(ends.chance) > 0:
+                            if not note_end(own.units[left], enemy.units[right], outcome, chance, stamp - chance, ends):
+                                return
+                        continue
+                    if left != x or right != y:
+                        now = _fit(now, own.numbers[COUNT], enemy.numbers[COUNT])
+                        now[left, right, 0] += chance
+                        now[left, right, 1] += stamp
+                        if is_last:
+                            then = now
+                        continue
+                    if submerging:
+                        left, right = submerge_pair(rules, plan, own, enemy, x, y, cycle + 1, one, work)
+                        if left < 0 or right < 0:
+                            return
+                for side in range(2):
+                    note_strikes(rules, side, one.totals, 1, one.struck)
+                loops = is_last and not resumed and left == x and right == y
+                visits, stamps, more = _trade(
+                    rules, known, left, right, one.struck, chance, stamp, resumed, loops, cut, lists, then
+                )
+                if more < 0:
+                    then, between, visits, stamps, more = _lead(
+                        rules, plan, odds, own, enemy, left, right, one.struck, one.totals, chance, stamp, resumed,
+                        loops, cut, known, lists, then, between, scratch, work,
+                    )  # fmt: skip
+                if more < 0:
                     return
+                effort += more
+                if is_last:
+                    now = then
+                if not resumed:
+                    visits_sum += visits
+                    squares_sum += 2.0 * stamps - visits
+        if n_reached == reached_before:
+            break
+        if cycle + 1 < counted:
+            now, then = then, now
+    _fold(plan, rules, ATTACKER, own, last, acc)
+    _fold(plan, rules, DEFENDER, enemy, last, acc)
+    fold_swing(swing, acc)
     acc[_A_CYCLES] = visits_sum
     acc[_A_CYCLES + 1] = squares_sum
-    reached[s] = pairs.count[0]
+    reached[s] = n_reached
     status[s] = _OK
 
 

@@ -16,18 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.chain import add_to, binomial, convolve, describe_spread, new_sums, two_point
+from simcore.core.chain import add_to, binomial, convolve, new_sums, two_point
 from simcore.core.jit import kernel
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
-    ACCUMULATORS,
     BOMBARDERS,
     Accumulator,
     Outcome,
     RowField,
     UnitType,
 )
-from simcore.rulesets.general_combat.ends import note_end
+from simcore.rulesets.general_combat.ends import fold_swing, note_end
 from simcore.rulesets.general_combat.land_states import (
     AFTER,
     AIRCRAFT,
@@ -100,12 +99,10 @@ _A_OUTCOMES = int(Accumulator.OUTCOMES)
 _A_CYCLES = int(Accumulator.CYCLES)
 _A_ATTACKER_LOST = int(Accumulator.ATTACKER_LOST)
 _A_DEFENDER_LOST = int(Accumulator.DEFENDER_LOST)
-_A_SWING = int(Accumulator.SWING)
 _A_CAPTURED = int(Accumulator.CAPTURED)
 _A_RETREATED = int(Accumulator.RETREATED)
 _A_BOMBARD_HITS = int(Accumulator.BOMBARD_HITS)
 _A_SURVIVORS = int(Accumulator.SURVIVORS)
-_SPREAD = len(ACCUMULATORS)
 
 _SPECK = 1e-22
 """Products of probabilities below this are dropped."""
@@ -530,13 +527,7 @@ def _fold(battle, plan, own_units, enemy_units, n_own):
             for g in range(plan.groups[1, 0], plan.groups[1, 1]):
                 if not (swept and plan.kind[g] == AA_GUN):
                     acc[column + _N_TYPES + plan.kind[g]] += p * enemy_units[d, g - base]
-    swing = battle.swing
-    for i in range(swing.count[0]):
-        value = float(swing.values[i])
-        acc[_A_SWING] += swing.chances[i] * value
-        acc[_A_SWING + 1] += swing.chances[i] * value * value
-    if len(acc) > _SPREAD:
-        describe_spread(swing, acc[_SPREAD:])
+    fold_swing(battle.swing, acc)
     wins = acc[_A_OUTCOMES + _WINS]
     acc[_A_CAPTURED] = wins
     acc[_A_CAPTURED + 1] = wins * rules[_VALUE]
