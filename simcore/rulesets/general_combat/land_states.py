@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, slots_for, two_point, window
-from simcore.core.jit import kernel
+from simcore.core.jit import part
 from simcore.rulesets.general_combat.encoding import MAX_LOSS_GROUPS, LossForm, RowField, UnitType
 from simcore.rulesets.general_combat.landing import break_off, muster_attackers
 from simcore.rulesets.general_combat.lane import AA_GUN, count_dice, is_aircraft, is_land, remove
@@ -139,7 +139,7 @@ class Room(NamedTuple):
     single: Any
 
 
-@kernel
+@part
 def new_states(capacity, most):
     """Return room for the states of a side that scores at most `most` hits."""
     keys, places = new_table(slots_for(capacity))
@@ -153,7 +153,7 @@ def new_states(capacity, most):
     )
 
 
-@kernel
+@part
 def new_room(plan, side, width):
     """Return work space; `width` is more than any number of dice, hits or units of the side."""
     slots = plan.n_slots[side]
@@ -169,7 +169,7 @@ def new_room(plan, side, width):
     )
 
 
-@kernel
+@part
 def most_hits(plan, side, start):
     """Most dice that a side could ever roll in a cycle."""
     total = np.int64(0)
@@ -179,7 +179,7 @@ def most_hits(plan, side, start):
     return total
 
 
-@kernel
+@part
 def attacker_radix(plan, counts, states):
     """Give numbers to the attacker's states; returns False where 64 bits are not enough."""
     base = plan.groups[0, 0]
@@ -195,14 +195,14 @@ def attacker_radix(plan, counts, states):
     return True
 
 
-@kernel
+@part
 def _read_units(plan, side, units, state, alive):
     base = plan.groups[side, 0]
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         alive[g, 0] = units[state, g - base]
 
 
-@kernel
+@part
 def _add_attacker(plan, states, n, alive):
     """Return the index of the attacker's state on `alive`: `n` if it is a new one, -1 if there is no room."""
     base = plan.groups[0, 0]
@@ -218,7 +218,7 @@ def _add_attacker(plan, states, n, alive):
     return at
 
 
-@kernel
+@part
 def _score(rules, plan, odds, side, units, room, out):
     """Fill `out` with the distribution of the hits of `units` in a cycle; returns the most hits.
 
@@ -269,7 +269,7 @@ def _score(rules, plan, odds, side, units, room, out):
     return most
 
 
-@kernel
+@part
 def _describe(rules, plan, odds, side, states, i, room):
     """Count the units of state `i`, what is lost in it, and the distribution of the hits it scores."""
     alive = room.alive
@@ -308,7 +308,7 @@ def _describe(rules, plan, odds, side, states, i, room):
     facts[HIGH] = high
 
 
-@kernel
+@part
 def fire_aa(rules, plan, odds, states, room, starts, chances):
     """Find the states after antiaircraft fire and their probabilities (GC-4.0.1 to GC-4.0.3).
 
@@ -362,7 +362,7 @@ def fire_aa(rules, plan, odds, states, room, starts, chances):
     return n, n_starts
 
 
-@kernel
+@part
 def list_attackers(rules, plan, odds, states, n, room):
     """Complete the attacker's states: those after hits, and those after some have left; returns their number."""
     alive = room.alive
@@ -400,7 +400,7 @@ def list_attackers(rules, plan, odds, states, n, room):
     return n
 
 
-@kernel
+@part
 def list_defenders(rules, plan, odds, states, room):
     """List the defender's states, one for each number of hits; returns their number."""
     alive = room.alive

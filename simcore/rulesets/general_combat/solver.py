@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import add_to, binomial, convolve, new_sums, two_point
-from simcore.core.jit import kernel
+from simcore.core.jit import kernel, part
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     BOMBARDERS,
@@ -161,7 +161,7 @@ class _Work(NamedTuple):
     after: Any
 
 
-@kernel
+@part
 def _bombarded(plan, units, d, firing):
     """Defenders of state `firing` that state `d` lacks, as far as they can still fire (GC-5.5)."""
     base = plan.groups[1, 0]
@@ -176,7 +176,7 @@ def _bombarded(plan, units, d, firing):
 # some hundred fields, would cost more than they do.
 
 
-@kernel
+@part
 def _test_a(rules, own, enemy, a, d, firing, bombarded, cycle):
     """Test condition A with the defenders of state `firing` able to fire; returns an outcome or `_GOES_ON`.
 
@@ -192,7 +192,7 @@ def _test_a(rules, own, enemy, a, d, firing, bombarded, cycle):
     return np.int64(_GOES_ON)
 
 
-@kernel
+@part
 def _arrive(rules, own, enemy, a, d, cycle):
     """Step 6 in a state after some cycle: returns the outcome or `_GOES_ON`, and the attacker's state (GC-4.6.1)."""
     outcome = _test_a(rules, own, enemy, a, d, d, np.int64(0), cycle)
@@ -217,7 +217,7 @@ def _arrive(rules, own, enemy, a, d, cycle):
     return np.int64(_GOES_ON), a
 
 
-@kernel
+@part
 def _book(battle, a, d, outcome, chance, cycles):
     """Book the probability of an end; `cycles` is the same times the number of cycles."""
     battle.ends_own[outcome, a] += chance
@@ -237,7 +237,7 @@ def _book(battle, a, d, outcome, chance, cycles):
             battle.end_chance[n, 1] = cycles
 
 
-@kernel
+@part
 def _note_ends(battle, plan, own_units, enemy_units, ends):
     """Write the ends down; returns False if there are too many."""
     most = len(battle.end_chance)
@@ -257,7 +257,7 @@ def _note_ends(battle, plan, own_units, enemy_units, ends):
     return True
 
 
-@kernel
+@part
 def _multiply(before, n, scored, first, last, after):
     """Add to `after` the product of the pairs `before` with the probabilities of `first` to `last` hits.
 
@@ -280,7 +280,7 @@ def _multiply(before, n, scored, first, last, after):
             out[j] += c0 * x0[j] + c1 * x1[j] + c2 * x2[j] + c3 * x3[j]
 
 
-@kernel
+@part
 def _advance(battle, a, low, high, shift, fewest, work, out):
     """Let the attacker's state `a` fight a cycle with the defenders' states that ``work.line`` holds.
 
@@ -359,7 +359,7 @@ def _advance(battle, a, low, high, shift, fewest, work, out):
         k += lines
 
 
-@kernel
+@part
 def _count_cycles(battle, n_own, now, then, counted, work):
     """Go through the first cycles one by one; returns their number and the probability of going on.
 
@@ -414,7 +414,7 @@ def _count_cycles(battle, n_own, now, then, counted, work):
     return cycle, going
 
 
-@kernel
+@part
 def _run_to_the_end(battle, n_own, now, cycle, work):
     """Go through all states in order of the attacker's units, with the loops of states to themselves divided out.
 
@@ -492,7 +492,7 @@ def _run_to_the_end(battle, n_own, now, cycle, work):
     battle.acc[_A_CYCLES + 1] += 2.0 * stamps_sum - visits_sum
 
 
-@kernel
+@part
 def _fold(battle, plan, own_units, enemy_units, n_own):
     """Turn the probabilities of the ends into accumulators."""
     rules = battle.rules
@@ -536,7 +536,7 @@ def _fold(battle, plan, own_units, enemy_units, n_own):
     acc[_A_CAPTURED + 4] = wins * rules[_TREASURY]
 
 
-@kernel
+@part
 def _bombardment(rules, odds, width):
     """Return the distribution of the bombardment's hits."""
     hits = np.zeros(width)
@@ -564,7 +564,7 @@ def _bombardment(rules, odds, width):
     return hits[: n + 1]
 
 
-@kernel
+@part
 def _most_attackers(rules, plan):
     """Return how many states the attacker can have at most, and the units lost in the order of loss."""
     units = np.int64(0)
@@ -583,7 +583,7 @@ def _most_attackers(rules, plan):
     return states * (units + 2) if in_part else states, units
 
 
-@kernel
+@part
 def _first_cycle(battle, plan, enemy_units, starts, chances, n_starts, bombed, work, now):
     """Make the test before cycle 1, and cycle 1, in which those bombarded may fire; returns who fights it."""
     rules = battle.rules
@@ -613,7 +613,7 @@ def _first_cycle(battle, plan, enemy_units, starts, chances, n_starts, bombed, w
     return going
 
 
-@kernel
+@part
 def solve_land(s, rows, battles, capacity, tallies, status, reached, ends):
     """Solve one battle on land or landing exactly.
 
