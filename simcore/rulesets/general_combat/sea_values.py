@@ -263,6 +263,18 @@ class Sea(NamedTuple):
 
 
 @part
+def _zero():
+    """Return 0 as a number of no known value: a written one would be compiled for apart."""
+    return np.int64(0)
+
+
+@part
+def _one():
+    """Return 1 as `_zero` returns 0."""
+    return np.int64(1)
+
+
+@part
 def _new_fleet(capacity):
     slots = np.int64(16)
     while slots < 2 * capacity + 2:
@@ -578,7 +590,7 @@ def _answer(s, worth, aim, events, n_events, y, origin, is_looped, out):
         x = events.states[events.first[e]]
         if aim.losses == ATTACKER_CHOOSES:
             x = _pick(worth, events, e, y, aim.margin)
-        if is_looped and x == origin[1] and y == origin[0]:
+        if is_looped != 0 and x == origin[1] and y == origin[0]:
             out[_LOOP] += p
             continue
         for c in range(CRITERIA):
@@ -606,10 +618,10 @@ def _exchange(s, worth, aim, mode, weight, stamp, origin, is_looped, out):
     own_flag = np.int64(one.air_hits_subs[0, 0])
     enemy_flag = np.int64(one.air_hits_subs[1, 0])
     taken, given, given_otherwise = s.exchange
-    _hits_by_class(s, firing, 0, _ATTACK)
-    n_taken = _list_events(s, 1, aim.losses == DEFENDER_CHOOSES, own_flag, taken)
-    _hits_by_class(s, firing, 1, _ATTACK + 1)
-    n_given = _list_events(s, 0, aim.losses == ATTACKER_CHOOSES, enemy_flag, given)
+    _hits_by_class(s, firing, _zero(), np.int64(_ATTACK))
+    n_taken = _list_events(s, _one(), aim.losses == DEFENDER_CHOOSES, own_flag, taken)
+    _hits_by_class(s, firing, _one(), np.int64(_ATTACK + 1))
+    n_given = _list_events(s, _zero(), aim.losses == ATTACKER_CHOOSES, enemy_flag, given)
     if n_taken < 0 or n_given < 0:
         return False
     n_otherwise = np.int64(-1)
@@ -633,8 +645,8 @@ def _exchange(s, worth, aim, mode, weight, stamp, origin, is_looped, out):
                     if n_otherwise < 0:
                         # Who fires was settled before step 3; only what may be hit is another matter now.
                         flag = np.int64(one.air_hits_subs[1, 0])
-                        _hits_by_class(s, shooters, 1, _ATTACK + 1)
-                        n_otherwise = _list_events(s, 0, aim.losses == ATTACKER_CHOOSES, flag, given_otherwise)
+                        _hits_by_class(s, shooters, _one(), np.int64(_ATTACK + 1))
+                        n_otherwise = _list_events(s, _zero(), aim.losses == ATTACKER_CHOOSES, flag, given_otherwise)
                         if n_otherwise < 0:
                             return False
                     events = given_otherwise
@@ -670,7 +682,7 @@ def _exchange(s, worth, aim, mode, weight, stamp, origin, is_looped, out):
                 x = events.states[events.first[f]]
                 if aim.losses == ATTACKER_CHOOSES:
                     x = _pick(worth, events, f, chosen, aim.margin)
-                if is_looped and x == origin[1] and chosen == origin[0]:
+                if is_looped != 0 and x == origin[1] and chosen == origin[0]:
                     continue
                 p = taken.chance[e] * events.chance[f]
                 s.arrived[chosen, x] += weight * p
@@ -691,11 +703,11 @@ def _board_after_strikes(s, x, y, before, after, one_by_one):
         for side in range(2):
             note_doomed(plan, side, 1, one.alive, one.doomed)
         _load(plan, 1, s.enemy, after, one.alive)
-        if one_by_one:
+        if one_by_one != 0:
             note_unfired(plan, 1, 1, one.alive, one.doomed)
         _load(plan, 0, s.own, before, one.alive)
         for side in range(2):
-            keep_doomed(plan, side, one.totals, 1, one.alive, one_by_one and side == 1, one.doomed)
+            keep_doomed(plan, side, one.totals, 1, one.alive, one_by_one != 0 and side == 1, one.doomed)
     else:
         _load(plan, 0, s.own, before, one.alive)
         _load(plan, 1, s.enemy, after, one.alive)
@@ -706,14 +718,14 @@ def _strike(s, worth, aim, mode, weight, stamp, x, y, origin, is_looped, out):
     """Go through steps 2 to 4 from the board (x, y), on which nobody submerges any more; as `_exchange`."""
     plan = s.plan
     one = s.one
-    one_by_one = s.rules[_ATTACKER_STRIKES_FIRST] != 0
+    one_by_one = s.rules[_ATTACKER_STRIKES_FIRST]
     _load(plan, 0, s.own, x, one.alive)
     _load(plan, 1, s.enemy, y, one.alive)
     count_board(plan, one.alive, 1, one.totals)
     for side in range(2):
         note_strikes(s.rules, side, one.totals, 1, one.struck)
     if one.struck[0, 0] == 0 and one.struck[1, 0] == 0:
-        _board_after_strikes(s, x, y, x, y, False)
+        _board_after_strikes(s, x, y, x, y, _zero())
         return _exchange(s, worth, aim, mode, weight, stamp, origin, is_looped, out)
     for c in range(CRITERIA + 1):
         out[c] = 0.0
@@ -721,19 +733,19 @@ def _strike(s, worth, aim, mode, weight, stamp, x, y, origin, is_looped, out):
     given = s.strikes[1]
     frees = (aim.losses == ATTACKER_CHOOSES, aim.losses == DEFENDER_CHOOSES)
     struck = (np.int64(one.struck[0, 0]), np.int64(one.struck[1, 0]))
-    _hits_by_class(s, one.alive, 0, _STRIKE)
-    n_taken = _list_events(s, 1, frees[1], 0, taken)
+    _hits_by_class(s, one.alive, _zero(), np.int64(_STRIKE))
+    n_taken = _list_events(s, _one(), frees[1], _zero(), taken)
     n_given = np.int64(0)
-    if not one_by_one:
-        _hits_by_class(s, one.alive, 1, _STRIKE)
-        n_given = _list_events(s, 0, frees[0], 0, given)
+    if one_by_one == 0:
+        _hits_by_class(s, one.alive, _one(), np.int64(_STRIKE))
+        n_given = _list_events(s, _zero(), frees[0], _zero(), given)
     if n_taken < 0 or n_given < 0:
         return False
     one_out = np.zeros(CRITERIA + 1)
     best = np.zeros(CRITERIA + 1)
     reply = np.zeros(CRITERIA + 1)
     for e in range(n_taken):
-        if one_by_one:
+        if one_by_one != 0:
             # The defender chooses before his own submarines strike, in ignorance of what they will hit.
             n_options = taken.first[e + 1] - taken.first[e]
             chosen = np.int64(taken.states[taken.first[e]])
@@ -742,7 +754,21 @@ def _strike(s, worth, aim, mode, weight, stamp, x, y, origin, is_looped, out):
                 for k in range(taken.first[e], taken.first[e + 1]):
                     after = np.int64(taken.states[k])
                     if not _strike_back(
-                        s, worth, aim, _VALUE, 1.0, 0.0, x, y, after, struck, origin, is_looped, reply, best, one_out
+                        s,
+                        worth,
+                        aim,
+                        np.int64(_VALUE),
+                        1.0,
+                        0.0,
+                        x,
+                        y,
+                        after,
+                        struck,
+                        origin,
+                        is_looped,
+                        reply,
+                        best,
+                        one_out,
                     ):
                         return False
                     if k == taken.first[e] or reply[0] > value + aim.margin:
@@ -791,7 +817,7 @@ def _strike(s, worth, aim, mode, weight, stamp, x, y, origin, is_looped, out):
                 e,
                 given,
                 f,
-                False,
+                _zero(),
                 origin,
                 is_looped,
                 best,
@@ -821,7 +847,7 @@ def _choose_pair(
                 before = np.int64(given.states[k])
                 after = np.int64(taken.states[i])
                 _board_after_strikes(s, x, y, before, after, one_by_one)
-                if not _exchange(s, worth, aim, _EXPLORE, 0.0, 0.0, origin, is_looped, one_out):
+                if not _exchange(s, worth, aim, np.int64(_EXPLORE), 0.0, 0.0, origin, is_looped, one_out):
                     return False
         return True
     if mode == _VALUE or count > 1:
@@ -831,7 +857,7 @@ def _choose_pair(
                 before = np.int64(given.states[k])
                 after = np.int64(taken.states[i])
                 _board_after_strikes(s, x, y, before, after, one_by_one)
-                if not _exchange(s, worth, aim, _VALUE, 0.0, 0.0, origin, is_looped, one_out):
+                if not _exchange(s, worth, aim, np.int64(_VALUE), 0.0, 0.0, origin, is_looped, one_out):
                     return False
                 if is_first or one_out[0] > best[0] + aim.margin:
                     is_first = False
@@ -841,7 +867,7 @@ def _choose_pair(
                         best[c] = one_out[c]
     if mode == _PUSH:
         _board_after_strikes(s, x, y, chosen_x, chosen_y, one_by_one)
-        return _exchange(s, worth, aim, _PUSH, weight, stamp, origin, is_looped, one_out)
+        return _exchange(s, worth, aim, np.int64(_PUSH), weight, stamp, origin, is_looped, one_out)
     return True
 
 
@@ -854,8 +880,8 @@ def _strike_back(s, worth, aim, mode, weight, stamp, x, y, after, struck, origin
     _load(s.plan, 1, s.enemy, after, s.one.alive)
     s.one.struck[0, 0] = struck[0]
     s.one.struck[1, 0] = struck[1]
-    _hits_by_class(s, s.one.alive, 1, _STRIKE)
-    n_given = _list_events(s, 0, aim.losses == ATTACKER_CHOOSES, 0, given)
+    _hits_by_class(s, s.one.alive, _one(), np.int64(_STRIKE))
+    n_given = _list_events(s, _zero(), aim.losses == ATTACKER_CHOOSES, _zero(), given)
     if n_given < 0:
         return False
     for c in range(CRITERIA + 1):
@@ -866,7 +892,23 @@ def _strike_back(s, worth, aim, mode, weight, stamp, x, y, after, struck, origin
     for f in range(n_given):
         p = given.chance[f]
         if not _choose_pair(
-            s, worth, aim, mode, weight * p, stamp * p, x, y, alone, 0, given, f, True, origin, is_looped, best, one_out
+            s,
+            worth,
+            aim,
+            mode,
+            weight * p,
+            stamp * p,
+            x,
+            y,
+            alone,
+            _zero(),
+            given,
+            f,
+            _one(),
+            origin,
+            is_looped,
+            best,
+            one_out,
         ):
             return False
         for c in range(CRITERIA + 1):
@@ -901,11 +943,11 @@ def _put_board(s, x, y, cycle, divers, at_end):
     _load(plan, 0, s.own, x, one.alive)
     _load(plan, 1, s.enemy, y, one.alive)
     one.cycles[0] = cycle
-    if at_end:
+    if at_end != 0:
         end_cycle_at_sea(s.never, plan, one, 1, None)
     room = np.int64(0)
-    if at_end == (s.late != 0):
-        step = _STEP_5 if at_end else _STRIKE
+    if at_end == s.late:
+        step = np.int64(_STEP_5) if at_end != 0 else np.int64(_STRIKE)
         side = s.free_side
         count_board(plan, one.alive, 1, one.totals)
         if side == 1:
@@ -919,7 +961,7 @@ def _put_board(s, x, y, cycle, divers, at_end):
                 count_board(plan, one.alive, 1, one.totals)
         if side != 1:
             submerge_both(s.rules, plan, one, 1, step, None)
-        if at_end:
+        if at_end != 0:
             end_cycle_at_sea(s.never, plan, one, 1, None)
     return room
 
@@ -963,7 +1005,7 @@ def explore(s, aim, x, y):
     origin = (np.int64(_NOBODY), np.int64(_NOBODY))
     if not _meet(s, y, x):
         return False
-    _put_board(s, x, y, 0, 0, True)
+    _put_board(s, x, y, _zero(), _zero(), _one())
     first, second = _states_on_board(s)
     if first < 0 or second < 0 or not _meet(s, second, first):
         return False
@@ -975,22 +1017,22 @@ def explore(s, aim, x, y):
         divers = np.int64(0)
         room = np.int64(0)
         while divers <= room:
-            room = _put_board(s, x, y, 1, divers, True)
+            room = _put_board(s, x, y, _one(), divers, _one())
             first, second = _states_on_board(s)
             if first < 0 or second < 0 or not _meet(s, second, first):
                 return False
             divers += 1
-        ending, _ = _ending(s, s.never, x, y, 1)
+        ending, _ = _ending(s, s.never, x, y, _one())
         if ending == _CONDITION_A:
             continue
         divers = np.int64(0)
         room = np.int64(0)
         while divers <= room:
-            room = _put_board(s, x, y, 1, divers, False)
+            room = _put_board(s, x, y, _one(), divers, _zero())
             first, second = _states_on_board(s)
             if first < 0 or second < 0:
                 return False
-            if not _strike(s, none, aim, _EXPLORE, 0.0, 0.0, first, second, origin, False, out):
+            if not _strike(s, none, aim, np.int64(_EXPLORE), 0.0, 0.0, first, second, origin, _zero(), out):
                 return False
             divers += 1
     return True
@@ -1004,11 +1046,11 @@ def _value_going(s, aim, level, worth, x, y, is_looped, out, best):
     room = np.int64(0)
     value = 0.0
     while divers <= room:
-        room = _put_board(s, x, y, level + 1, divers, False)
+        room = _put_board(s, x, y, level + 1, divers, _zero())
         first, second = _states_on_board(s)
         if first < 0 or second < 0:
             return False
-        if not _strike(s, worth, aim, _VALUE, 0.0, 0.0, first, second, origin, is_looped, out):
+        if not _strike(s, worth, aim, np.int64(_VALUE), 0.0, 0.0, first, second, origin, is_looped, out):
             return False
         # If it goes on so, it does so after every cycle that changes nothing.
         found = out[0] / (1.0 - out[_LOOP])
@@ -1069,7 +1111,7 @@ def _value_pair(s, aim, level, levels, x, y, scratch):
     become_x = np.int64(x)
     become_y = np.int64(y)
     while divers <= room:
-        room = _put_board(s, x, y, level, divers, True)
+        room = _put_board(s, x, y, level, divers, _one())
         first, second = _states_on_board(s)
         if divers == 0 and first == x and second == y:
             same = True
@@ -1089,7 +1131,7 @@ def _value_pair(s, aim, level, levels, x, y, scratch):
     for c in range(CRITERIA):
         going[c] = 0.0
     if ending == _GOES_ON:
-        if not _value_going(s, aim, level, then, x, y, is_last, out, best):
+        if not _value_going(s, aim, level, then, x, y, np.int64(is_last), out, best):
             return False
         p = best[_LOOP]
         for c in range(CRITERIA):
@@ -1148,7 +1190,7 @@ def decide_at_sea(s, aim, levels, x, y, most_effort, total):
     """
     order = _in_order(s)
     scratch = (np.zeros(CRITERIA + 1), np.zeros(CRITERIA + 1), np.zeros(CRITERIA), np.zeros(CRITERIA))
-    _put_board(s, x, y, 0, 0, True)
+    _put_board(s, x, y, _zero(), _zero(), _one())
     first, second = _states_on_board(s)
     for level in range(levels, -1, -1):
         for k in range(len(order)):
@@ -1222,7 +1264,7 @@ def _push_pair(s, aim, level, levels, worth, x, y, acc, out):
     become_x = np.int64(x)
     become_y = np.int64(y)
     if is_last:
-        _put_board(s, x, y, level, np.int64(s.dives_late[level, y, x]), True)
+        _put_board(s, x, y, level, np.int64(s.dives_late[level, y, x]), _one())
         become_x, become_y = _states_on_board(s)
     if become_x == x and become_y == y:
         chance = chance / (1.0 - stays)
@@ -1234,9 +1276,11 @@ def _push_pair(s, aim, level, levels, worth, x, y, acc, out):
     # A stamp is a probability times the number of cycles fought.
     acc[_A_CYCLES] += chance
     acc[_A_CYCLES + 1] += 2.0 * stamp + chance
-    _put_board(s, x, y, level + 1, np.int64(s.dives[level, y, x]), False)
+    _put_board(s, x, y, level + 1, np.int64(s.dives[level, y, x]), _zero())
     first, second = _states_on_board(s)
-    return _strike(s, worth, aim, _PUSH, chance, stamp + chance, first, second, (y, x), is_last, out)
+    return _strike(
+        s, worth, aim, np.int64(_PUSH), chance, stamp + chance, first, second, (y, x), np.int64(is_last), out
+    )
 
 
 @part
@@ -1244,7 +1288,7 @@ def _settle_arrivals(s, level, x, y):
     """Let what arrived at a pair become what it is in step 6."""
     if s.arrived[y, x] == 0.0:
         return
-    _put_board(s, x, y, level, np.int64(s.dives_late[level, y, x]), True)
+    _put_board(s, x, y, level, np.int64(s.dives_late[level, y, x]), _one())
     first, second = _states_on_board(s)
     s.post[second, first] += s.arrived[y, x]
     s.post_stamps[second, first] += s.stamps[y, x]

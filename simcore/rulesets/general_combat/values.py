@@ -487,7 +487,7 @@ def _suffer(own, enemy, worth, game, aim, a, f, d, skip_none, out):
             state = np.int64(game.best[k, d, a])
         elif k > 0 and own.after[state, 0] >= 0:
             state = np.int64(own.after[state, 0])
-        if (k >= low or gone) and not (skip_none and k == 0):
+        if (k >= low or gone) and not (skip_none != 0 and k == 0):
             for c in range(CRITERIA):
                 out[c] += p * worth[c, d, state]
         if gone:
@@ -519,25 +519,25 @@ def _fight(own, enemy, worth, game, aim, a, f, d, skip_none, out, one):
                 chosen = choose_defenders(own, enemy, worth, game, aim, a, f, d, h, state, one)
                 if f == d:
                     game.best[h, d, a] = chosen
-            _suffer(own, enemy, worth, game, aim, a, f, chosen, skip_none and h == 0, one)
+            _suffer(own, enemy, worth, game, aim, a, f, chosen, np.int64(skip_none != 0 and h == 0), one)
             for c in range(CRITERIA):
                 out[c] += p * one[c]
         if gone:
             break
-    return scored[0] * enemy.hits[f, 0] if skip_none else 0.0
+    return scored[0] * enemy.hits[f, 0] if skip_none != 0 else 0.0
 
 
 @part
 def choose_defenders(own, enemy, worth, game, aim, a, f, d, h, ordered, one):
     """Return the defender's best state after `h` hits, chosen before his own dice fall (GC-4.3.2)."""
-    _suffer(own, enemy, worth, game, aim, a, f, ordered, False, one)
+    _suffer(own, enemy, worth, game, aim, a, f, ordered, np.int64(0), one)
     chosen = np.int64(ordered)
     value = one[0]
     for k in range(game.sub_starts[d, h], game.sub_starts[d, h + 1]):
         other = np.int64(game.subs[d, k])
         if other == ordered:
             continue
-        _suffer(own, enemy, worth, game, aim, a, f, other, False, one)
+        _suffer(own, enemy, worth, game, aim, a, f, other, np.int64(0), one)
         if one[0] > value + aim.margin:
             chosen = other
             value = one[0]
@@ -646,7 +646,7 @@ def value_levels(rules, own, enemy, aim, game, levels):
                 stays = 0.0
                 is_over = _test_a(rules, own, enemy, a, d, d, np.int64(0), level) != _GOES_ON
                 if not is_over and level != rules[_LIMIT]:
-                    stays = _fight(own, enemy, then, game, aim, a, d, d, is_last, scratch[0], one)
+                    stays = _fight(own, enemy, then, game, aim, a, d, d, np.int64(is_last), scratch[0], one)
                 _settle(rules, own, enemy, aim, game, now, a, d, level, stays, scratch)
 
 
@@ -666,7 +666,7 @@ def _add_fire(own, enemy, game, aim, a, f, d, p, stamp, skip_none, out, out_stam
             state = np.int64(game.best[k, d, a])
         elif k > 0 and own.after[state, 0] >= 0:
             state = np.int64(own.after[state, 0])
-        if (k >= low or gone) and not (skip_none and k == 0):
+        if (k >= low or gone) and not (skip_none != 0 and k == 0):
             out[d, state] += p * q
             out_stamps[d, state] += stamp * q
         if gone:
@@ -694,7 +694,7 @@ def _spread(own, enemy, worth, game, aim, a, f, d, visits, stamp, skip_none, out
             chosen = state
             if aim.losses == DEFENDER_CHOOSES and h > 0 and not gone:
                 chosen = choose_defenders(own, enemy, worth, game, aim, a, f, d, h, state, one)
-            none = skip_none and h == 0
+            none = np.int64(skip_none != 0 and h == 0)
             _add_fire(own, enemy, game, aim, a, f, chosen, visits * p, stamp * p, none, out, out_stamps)
         if gone:
             break
@@ -804,7 +804,7 @@ def _begin(plan, rules, own, enemy, aim, game, worth, a, struck, out, one):
     if outcome != _GOES_ON:
         _pay(rules, own, enemy, aim, a, struck, outcome, out)
     else:
-        _fight(own, enemy, worth, game, aim, a, firing, struck, False, out, one)
+        _fight(own, enemy, worth, game, aim, a, firing, struck, np.int64(0), out, one)
 
 
 @part
@@ -888,7 +888,7 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
             if over != _GOES_ON:
                 _book(plan, rules, own, enemy, start, struck, over, p, acc)
             else:
-                _spread(own, enemy, first, game, aim, start, firing, struck, p, 0.0, False, then, stamps, one)
+                _spread(own, enemy, first, game, aim, start, firing, struck, p, 0.0, np.int64(0), then, stamps, one)
     cycle = np.int64(1)
     going = 0.0
     while True:
@@ -915,7 +915,7 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
         for d in range(n_enemy):
             for a in range(n_own):
                 if now[d, a] > 0.0:
-                    _spread(own, enemy, after, game, aim, a, d, d, now[d, a], 0.0, False, then, stamps, one)
+                    _spread(own, enemy, after, game, aim, a, d, d, now[d, a], 0.0, np.int64(0), then, stamps, one)
                     now[d, a] = 0.0
         cycle = cycle + np.int64(1)
     acc[_A_CYCLES] += going * cycle
@@ -980,7 +980,9 @@ def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc
             stamp = (stamps[d, a] + stays * visits) / (1.0 - stays)
             visits_sum += visits
             stamps_sum += stamp
-            _spread(own, enemy, last, game, aim, a, d, d, visits, stamp + visits, True, arrived, arrived_stamps, one)
+            _spread(
+                own, enemy, last, game, aim, a, d, d, visits, stamp + visits, np.int64(1), arrived, arrived_stamps, one
+            )
     acc[_A_CYCLES] += visits_sum
     acc[_A_CYCLES + 1] += 2.0 * stamps_sum + visits_sum
 
@@ -1116,10 +1118,10 @@ def open_battle(battles, row, losses, in_part, capacity):
         fits = n_starts >= 0
     if fits:
         is_free = losses == ATTACKER_CHOOSES
-        fits = list_states(rules, plan, odds, 0, own, is_free, in_part, alive, doomed, dice, hits, scratch)
+        fits = list_states(rules, plan, odds, np.int64(0), own, is_free, in_part, alive, doomed, dice, hits, scratch)
     if fits:
         is_free = losses == DEFENDER_CHOOSES
-        fits = list_states(rules, plan, odds, 1, enemy, is_free, False, alive, doomed, dice, hits, scratch)
+        fits = list_states(rules, plan, odds, np.int64(1), enemy, is_free, in_part, alive, doomed, dice, hits, scratch)
     n_starts = max(n_starts, np.int64(0))
     bombed = _bombardment(rules, odds, scratch)
     return Opening(
