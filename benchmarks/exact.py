@@ -2,8 +2,9 @@
 
     python benchmarks/exact.py [--rounds 7]
 
-Minima of several rounds, for each battle of a call that solves many such battles, as sweeps do. What stands behind "known" is the time that the fastest public exact calculator of this kind
-of battle was seen to need on a machine like the one these figures come from; "goal" is what this solver aims at.
+Minima of several rounds, for each battle of a call that solves many such battles, as sweeps do. What stands behind
+"known" is the time that the fastest public exact calculator of this kind of battle was seen to need on a machine like
+the one these figures come from; "goal" is what this solver aims at.
 """
 
 from __future__ import annotations

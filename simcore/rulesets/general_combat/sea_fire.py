@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, two_point, window
-from simcore.core.jit import kernel
+from simcore.core.jit import part
 from simcore.rulesets.general_combat.encoding import HitClass, RowField, UnitType
 from simcore.rulesets.general_combat.lane import N_CLASSES, SLOT_CLASS, SLOT_ODDS, SLOT_TYPE, count_dice
 from simcore.rulesets.general_combat.sea import SeaTotal
@@ -64,7 +64,7 @@ class Lists(NamedTuple):
     chances: Any
 
 
-@kernel
+@part
 def most_hits(plan, side, counts):
     """Return the most hits of a side by class: those on anything may take in the others."""
     most = np.zeros(N_CLASSES, dtype=np.int64)
@@ -77,7 +77,7 @@ def most_hits(plan, side, counts):
     return most
 
 
-@kernel
+@part
 def _roll(rules, plan, odds, side, kind, work):
     """Fill ``work.pmfs`` with the distributions of hits by class of the units in ``work.state``."""
     low_luck = rules[_LOW_LUCK_COMBAT] != 0
@@ -112,7 +112,7 @@ def _roll(rules, plan, odds, side, kind, work):
                 sizes[c] = two_point(points[c], per_hit, pmfs[c])
 
 
-@kernel
+@part
 def _add_hits(pmfs, sizes, to, source, n):
     """Add independent hits, at most `n`, to those of class `to`."""
     convolve(pmfs[to], sizes[to], pmfs[source], n, pmfs[_SUM])
@@ -121,7 +121,7 @@ def _add_hits(pmfs, sizes, to, source, n):
         pmfs[to, h] = pmfs[_SUM, h]
 
 
-@kernel
+@part
 def _record(shooters, work):
     """Write ``work.pmfs`` down as a new volley; returns its number, -1 if there is no room."""
     at = shooters.numbers[CHANCES_USED]
@@ -146,7 +146,7 @@ def _record(shooters, work):
     return new
 
 
-@kernel
+@part
 def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
     """Return the volley of a state, -1 if there is no room."""
     column = VOLLEYS + kind * _VARIANTS
@@ -175,7 +175,7 @@ def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
     return found
 
 
-@kernel
+@part
 def _joins(facts, state, air_hits_subs):
     """Which hits may fall on anything of a state beside those of other units (GC-4.8.1).
 
@@ -190,7 +190,7 @@ def _joins(facts, state, air_hits_subs):
     return joins
 
 
-@kernel
+@part
 def list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which):
     """List what a side's state may be left with under the fire of a state of the enemy, if all of that is known.
 
@@ -286,7 +286,7 @@ def list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, whic
     return n
 
 
-@kernel
+@part
 def list_losses(
     rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, known, lists, which, work
 ):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from simcore.core.chain import add_to, new_sums
-from simcore.core.jit import kernel
+from simcore.core.jit import kernel, part
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     Accumulator,
@@ -109,7 +109,7 @@ _CHANGED = np.int64(4)
 _N_LISTS = 5
 
 
-@kernel
+@part
 def _fit(matrix, own, enemy):
     """Return a matrix that has room for the pairs of so many states."""
     rows, columns = matrix.shape[0], matrix.shape[1]
@@ -123,7 +123,7 @@ def _fit(matrix, own, enemy):
     return larger
 
 
-@kernel
+@part
 def _combine(lists, left, n_left, right, start, n_right, weight, stamp, matrix):
     """Add the product of two lists, the second from `start` on, times a probability and a stamp, to a matrix."""
     for i in range(n_left):
@@ -137,7 +137,7 @@ def _combine(lists, left, n_left, right, start, n_right, weight, stamp, matrix):
             matrix[x, y, 1] += w * lists.chances[right, j]
 
 
-@kernel
+@part
 def _chance_of(lists, which, n, state):
     """Return the probability of a state in a list."""
     for i in range(n):
@@ -146,7 +146,7 @@ def _chance_of(lists, which, n, state):
     return 0.0
 
 
-@kernel
+@part
 def _list_pairs(own, enemy, level, matrix, pairs):
     """List the pairs of a matrix whose sides can take so many hits together; returns their number, -1 for too many."""
     n = np.int64(0)
@@ -171,7 +171,7 @@ def _list_pairs(own, enemy, level, matrix, pairs):
     return n
 
 
-@kernel
+@part
 def _outcome(ending, totals):
     """Outcome of a battle that ends so."""
     if ending == _CONDITION_A:
@@ -179,7 +179,7 @@ def _outcome(ending, totals):
     return np.int64(_RETREATS) if ending == _RETREAT else np.int64(_UNFINISHED)
 
 
-@kernel
+@part
 def _book(facts, x, y, outcome, chance, last, swing):
     """Book the probability of an end."""
     last[0, outcome, x] += chance
@@ -187,7 +187,7 @@ def _book(facts, x, y, outcome, chance, last, swing):
     add_to(swing, facts[1, y, LOST] - facts[0, x, LOST], chance)
 
 
-@kernel
+@part
 def _fold(plan, rules, side, fleet, last, acc):
     """Turn the probabilities of a side's last states into accumulators."""
     damaged_give_room = rules[_DAMAGED_GIVE_ROOM] != 0
@@ -223,7 +223,7 @@ def _fold(plan, rules, side, fleet, last, acc):
                 acc[_A_NO_LANDING + side] += chance * aircraft_without_room(plan.based[side], aircraft, carriers)
 
 
-@kernel
+@part
 def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work):
     """List what steps 3 and 4 may leave of both sides.
 
@@ -279,7 +279,7 @@ def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind,
     return min(n_own, n_changed) if n_changed < 0 else n_own, n_enemy, n_changed
 
 
-@kernel
+@part
 def _exchange(enemy, n_own, n_enemy, n_changed, weight, stamp, lists, matrix):
     """Add what `_list_exchange` listed, times a probability and a stamp, to a matrix."""
     kept = n_enemy
@@ -301,7 +301,7 @@ def _exchange(enemy, n_own, n_enemy, n_changed, weight, stamp, lists, matrix):
     _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), kept, weight, stamp, matrix)
 
 
-@kernel
+@part
 def _fight_doomed(
     rules,
     plan,
@@ -386,14 +386,14 @@ def _fight_doomed(
     return then, effort
 
 
-@kernel
+@part
 def _divide_out(chance, stamp, stays):
     """Return how often a pair is met that leads back to itself with probability `stays`, and the same with stamps."""
     visits = chance / (1.0 - stays)
     return visits, (stamp + stays * visits) / (1.0 - stays)
 
 
-@kernel
+@part
 def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists, then):
     """Do what `_lead` does where nobody acts in step 2, or it is over, and all that may follow is known.
 
@@ -433,7 +433,7 @@ def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists
     return visits, stamps, n_own * n_enemy
 
 
-@kernel
+@part
 def _lead(
     rules, plan, odds, own, enemy, x, y, struck, totals, chance, stamp, resumed, loops, cut, known, lists, then,
     between, scratch, work,
@@ -579,7 +579,7 @@ def _lead(
     return then, between, visits, stamps, effort
 
 
-@kernel
+@part
 def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     """Solve one sea battle exactly.
 

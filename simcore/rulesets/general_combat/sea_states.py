@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import find_or_add
-from simcore.core.jit import kernel
+from simcore.core.jit import part
 from simcore.enums import Side
 from simcore.rulesets.general_combat.encoding import MAX_LOSS_GROUPS, LossForm, RowField
 from simcore.rulesets.general_combat.lane import LANES, N_CLASSES, SEA_TOTALS, SIDE_TOTALS, few_lanes
@@ -167,7 +167,7 @@ class Known(NamedTuple):
     chances: Any
 
 
-@kernel
+@part
 def new_known(capacity, dice):
     """Return room for so many states of a side, of at most so many dice."""
     return Known(
@@ -211,7 +211,7 @@ class Work(NamedTuple):
     sizes: Any
 
 
-@kernel
+@part
 def new_work(hits):
     """Return scratch for at most so many hits."""
     lanes = few_lanes(min(np.int64(LANES), hits + 1))
@@ -231,7 +231,7 @@ def new_work(hits):
     )
 
 
-@kernel
+@part
 def new_fleet(known, plan, side, counts, most):
     """Return room for the states of a side and whether 64 bits number them all.
 
@@ -282,7 +282,7 @@ def new_fleet(known, plan, side, counts, most):
     return fleet, fits
 
 
-@kernel
+@part
 def _find_state(rules, plan, side, fleet, key, alive, i, work):
     """Return the index of the side's state in lane `i`, whose key is given; -1 if there are too many."""
     new = fleet.numbers[COUNT]
@@ -317,7 +317,7 @@ def _find_state(rules, plan, side, fleet, key, alive, i, work):
     return at
 
 
-@kernel
+@part
 def _find(rules, plan, side, fleet, alive, work):
     """Return the index of the side's state in lane 0, -1 if there are too many."""
     base = plan.groups[side, 0]
@@ -327,21 +327,21 @@ def _find(rules, plan, side, fleet, alive, work):
     return _find_state(rules, plan, side, fleet, key, alive, np.int64(0), work)
 
 
-@kernel
+@part
 def _load(plan, side, fleet, state, alive):
     base = plan.groups[side, 0]
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         alive[g, 0] = fleet.units[state, g - base]
 
 
-@kernel
+@part
 def _load_pair(plan, own, enemy, x, y, alive):
     """Copy the units of a pair of states to lane 0 of `alive`."""
     _load(plan, ATTACKER, own, x, alive)
     _load(plan, DEFENDER, enemy, y, alive)
 
 
-@kernel
+@part
 def load_totals(facts, x, y, totals):
     """Copy the board counts of a pair of states to lane 0 of `totals`."""
     for q in range(SIDE_TOTALS):
@@ -349,7 +349,7 @@ def load_totals(facts, x, y, totals):
         totals[SEA_TOTALS + SIDE_TOTALS + q, 0] = facts[1, y, COUNTS + q]
 
 
-@kernel
+@part
 def add_start(rules, plan, own, enemy, alive, work):
     """Add the states of both sides before the battle."""
     for side in range(2):
@@ -359,7 +359,7 @@ def add_start(rules, plan, own, enemy, alive, work):
     _find(rules, plan, DEFENDER, enemy, alive, work)
 
 
-@kernel
+@part
 def _make_row(rules, plan, side, fleet, state, air, sub, length, work):
     """Append the states after 0 to ``length - 1`` hits on anything beside those given; returns where, -1 if full."""
     at = fleet.numbers[_USED]
@@ -398,7 +398,7 @@ def _make_row(rules, plan, side, fleet, state, air, sub, length, work):
     return at
 
 
-@kernel
+@part
 def known_row(facts, after, numbers, state, air, sub, others):
     """Return where the row of a state under some hits of aircraft and submarines begins, -1 if it is not known.
 
@@ -417,7 +417,7 @@ def known_row(facts, after, numbers, state, air, sub, others):
     return at
 
 
-@kernel
+@part
 def find_row(rules, plan, side, fleet, state, air, sub, others, work):
     """Make the row that `known_row` does not find; returns False if there is no room."""
     left = fleet.facts[state, HITS_LEFT]
@@ -445,7 +445,7 @@ def find_row(rules, plan, side, fleet, state, air, sub, others, work):
     return at >= 0
 
 
-@kernel
+@part
 def end_cycle(rules, facts, x, y, cycle, totals, cycles, ending):
     """How a cycle ends in a pair of states, or whether the first one begins.
 
@@ -462,7 +462,7 @@ def end_cycle(rules, facts, x, y, cycle, totals, cycles, ending):
     return np.int64(ending[0])
 
 
-@kernel
+@part
 def change_at_end(rules, plan, own, enemy, x, y, cycle, one, work):
     """Sweep and submerge at the end of a cycle in a pair of states.
 
@@ -481,7 +481,7 @@ def change_at_end(rules, plan, own, enemy, x, y, cycle, one, work):
     return np.int64(one.ending[0]), left, right
 
 
-@kernel
+@part
 def submerge_pair(rules, plan, own, enemy, x, y, cycle, one, work):
     """Submerge by policy at the beginning of a cycle; returns the states after it, counted in ``one.totals``."""
     one.cycles[0] = cycle
@@ -490,13 +490,13 @@ def submerge_pair(rules, plan, own, enemy, x, y, cycle, one, work):
     return _find(rules, plan, ATTACKER, own, one.alive, work), _find(rules, plan, DEFENDER, enemy, one.alive, work)
 
 
-@kernel
+@part
 def submerges_in_step_2(rules):
     """Whether submarines may submerge at the beginning of a cycle."""
     return rules[_SUBMERGE_AT_END] == 0 and rules[_ATTACKER_SUBMERGE] + rules[_DEFENDER_SUBMERGE] != 0
 
 
-@kernel
+@part
 def find_firing(rules, plan, side, fleet, before, after, unfired, totals, one_alive, one_doomed, work):
     """Return the state of who of a side fires in steps 3 and 4 (GC-2.3:sub_first_strike), -1 if there are too many.
 
