@@ -667,6 +667,7 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                 cut = share / (n * _CUTS * chance)
                 left = x
                 right = y
+                changed = False
                 if resumed:
                     load_totals(known.facts, x, y, one.totals)
                 else:
@@ -685,20 +686,17 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                             if not note_end(own.units[left], enemy.units[right], outcome, chance, stamp - chance, ends):
                                 return
                         continue
-                    if left != x or right != y:
-                        now = _fit(now, own.numbers[COUNT], enemy.numbers[COUNT])
-                        now[left, right, 0] += chance
-                        now[left, right, 1] += stamp
-                        if is_last:
-                            then = now
-                        continue
+                    changed = left != x or right != y
+                    if changed:
+                        # They fight the next cycle at once: what its end would change again is another cycle's matter.
+                        load_totals(known.facts, left, right, one.totals)
                     if submerging:
-                        left, right = submerge_pair(rules, plan, own, enemy, x, y, cycle + 1, one, work)
+                        left, right = submerge_pair(rules, plan, own, enemy, left, right, cycle + 1, one, work)
                         if left < 0 or right < 0:
                             return
                 for side in range(2):
                     note_strikes(rules, side, one.totals, 1, one.struck)
-                loops = is_last and not resumed and left == x and right == y
+                loops = is_last and not resumed and not changed and left == x and right == y
                 visits, stamps, more = _trade(
                     rules, known, left, right, one.struck, chance, stamp, resumed, loops, cut, lists, then
                 )
