@@ -394,8 +394,18 @@ def _divide_out(chance, stamp, stays):
 
 
 @part
-def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists, then):
-    """Do what `_lead` does where nobody acts in step 2, or it is over, and all that may follow is known.
+def _list_strike(known, side, state, firing, strikes, cut, lists, which):
+    """List what the enemy's strike in step 2 may leave of a side: the state itself where there is none."""
+    if strikes == 0:
+        lists.states[which, 0] = state
+        lists.chances[which, 0] = 1.0
+        return np.int64(1)
+    return list_known(known, side, state, firing, STRIKE, np.int64(0), cut, lists, which)
+
+
+@part
+def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists, then, between):
+    """Do what `_lead` does where all that may follow is known, but for rules that few editions have.
 
     Returns
     -------
@@ -404,10 +414,12 @@ def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists
         -1 where that is not so: nothing is done then.
     """
     lacking = (0.0, 0.0, np.int64(-1))
-    if not resumed and (struck[0, 0] != 0 or struck[1, 0] != 0):
+    strikes = not resumed and (struck[0, 0] != 0 or struck[1, 0] != 0)
+    if strikes and rules[_STRIKE_ALWAYS] + rules[_ATTACKER_STRIKES_FIRST] != 0:
         return lacking
-    rows, columns = then.shape[0], then.shape[1]
-    if known.numbers[0, COUNT] > rows or known.numbers[1, COUNT] > columns:
+    if known.numbers[0, COUNT] > then.shape[0] or known.numbers[1, COUNT] > then.shape[1]:
+        return lacking
+    if strikes and (known.numbers[0, COUNT] > between.shape[0] or known.numbers[1, COUNT] > between.shape[1]):
         return lacking
     flag_back = known.facts[1, y, AIR_HITS_SUBS]
     if flag_back != 0 and rules[_DOOMED_DESTROYER_COUNTS] == 0:
@@ -420,17 +432,36 @@ def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists
     n_enemy = list_known(known, DEFENDER, y, x, kind, known.facts[0, x, AIR_HITS_SUBS], cut, lists, _ENEMY)
     if n_enemy < 0:
         return lacking
+    n_struck_own = np.int64(0)
+    n_struck_enemy = np.int64(0)
+    unhurt = 1.0
+    if strikes:
+        # A side whose submarines do not act in this step has no strike that could hit.
+        n_struck_own = _list_strike(known, ATTACKER, x, y, struck[1, 0], cut, lists, _STRUCK_OWN)
+        n_struck_enemy = _list_strike(known, DEFENDER, y, x, struck[0, 0], cut, lists, _STRUCK_ENEMY)
+        if n_struck_own < 0 or n_struck_enemy < 0:
+            return lacking
+        unhurt = _chance_of(lists, _STRUCK_OWN, n_struck_own, x) * _chance_of(lists, _STRUCK_ENEMY, n_struck_enemy, y)
     visits = chance
     stamps = stamp
     if loops:
-        stays = _chance_of(lists, _OWN, n_own, x) * _chance_of(lists, _ENEMY, n_enemy, y)
+        stays = unhurt * _chance_of(lists, _OWN, n_own, x) * _chance_of(lists, _ENEMY, n_enemy, y)
         visits, stamps = _divide_out(chance, stamp, stays)
+    weight = visits
     marked = stamps if resumed else stamps + visits
-    _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), n_enemy, visits, marked, then)
+    if strikes:
+        _combine(lists, _STRUCK_OWN, n_struck_own, _STRUCK_ENEMY, np.int64(0), n_struck_enemy, weight, marked, between)
+        # Nothing else leads to this pair any more.
+        weight = between[x, y, 0]
+        marked = between[x, y, 1]
+        between[x, y, 0] = 0.0
+        between[x, y, 1] = 0.0
+    if weight > 0.0:
+        _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), n_enemy, weight, marked, then)
     if loops:
         then[x, y, 0] = 0.0
         then[x, y, 1] = 0.0
-    return visits, stamps, n_own * n_enemy
+    return visits, stamps, n_own * n_enemy + n_struck_own * n_struck_enemy
 
 
 @part
@@ -698,7 +729,19 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
                     note_strikes(rules, side, one.totals, 1, one.struck)
                 loops = is_last and not resumed and not changed and left == x and right == y
                 visits, stamps, more = _trade(
-                    rules, known, left, right, one.struck, chance, stamp, resumed, loops, cut, lists, then
+                    rules,
+                    known,
+                    left,
+                    right,
+                    one.struck,
+                    chance,
+                    stamp,
+                    resumed,
+                    loops,
+                    cut,
+                    lists,
+                    then,
+                    between,
                 )
                 if more < 0:
                     then, between, visits, stamps, more = _lead(
