@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SWEEP = {
-    "sweep": {"name": "bench", "battles": 20_000, "seed": 1},
+    "sweep": {"name": "bench", "method": "simulate", "battles": 20_000, "seed": 1},
     "attacker": {
         "budget": {"units": ["infantry", "artillery", "tank", "fighter"], "cost": 30, "slack": 2, "max_units": 10}
     },
@@ -34,7 +34,7 @@ def test_sweep_end_to_end(benchmark: Any, tmp_path: Path) -> None:
     [
         "import simcore",
         "import runpy, sys; sys.argv = ['simcore', '--help']; from analysis.cli import main; main()",
-        "import simcore; simcore.odds('10 infantry, 5 tank', '10 infantry')",
+        "import simcore; simcore.odds('10 infantry, 5 tank', '10 infantry', method='simulate')",
     ],
     ids=["import", "help", "odds with a warm cache"],
 )

@@ -222,7 +222,7 @@ def test_a_click_gives_the_command(chromium: webdriver.Chrome, small_run: Path, 
     command = browser.find("#cell code").text
     assert command == (
         f'simcore odds "{row["attacker_units"]}" "{row["defender_units"]}" '
-        "--edition spring1942 --battles 10000 --seed 7"
+        "--edition spring1942 --method simulate --battles 10000 --seed 7"
     )
     browser.press(browser.find("#cell .copy"))
     browser.until("return document.querySelector('#cell .copy').textContent !== 'Copy'")

@@ -18,6 +18,7 @@ COMMAND = [sys.executable, "-c", "from analysis.cli import main; main()"]
 LONG = """
 [sweep]
 name = "long"
+method = "simulate"
 battles = 150_000
 [attacker]
 budget = { units = ["infantry", "artillery", "tank", "fighter"], cost = 30, slack = 2, max_units = 10 }
@@ -117,14 +118,14 @@ def test_a_terminal_without_unicode(shell: Cli) -> None:
 
 
 def test_results_and_notes_go_to_different_streams(shell: Cli) -> None:
-    answer = shell("odds", "3 infantry", "2 infantry", "--battles", 100, "--json")
+    answer = shell("odds", "3 infantry", "2 infantry", "--method", "simulate", "--battles", 100, "--json")
     assert answer.code == 0
     assert answer.json["battles"] == 100
 
 
 def test_the_first_run_says_what_it_waits_for(shell: Cli, tmp_path: Path) -> None:
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    words = ("odds", "3 infantry", "2 infantry", "--battles", 100, "--threads", 1)
+    words = ("odds", "3 infantry", "2 infantry", "--method", "simulate", "--battles", 100, "--threads", 1)
     first = shell(*words, env=cold)
     assert first.code == 0
     assert first.err.startswith("compiling")
