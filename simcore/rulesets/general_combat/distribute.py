@@ -11,6 +11,7 @@ from simcore.core.chain import Sums, convolve, describe_spread
 from simcore.enums import Side, Status
 from simcore.rulesets.general_combat.assault_exact import SeaBattle, landing_of, without_landing
 from simcore.rulesets.general_combat.encoding import ACCUMULATORS, LAND_UNITS, UNITS, Outcome, RowField, encode
+from simcore.rulesets.general_combat.optimal import looks_ahead, play_out
 from simcore.rulesets.general_combat.raid_exact import raid_ends
 from simcore.rulesets.general_combat.steps import lands
 from simcore.schema import MAX_STATES, SPREAD, Endings
@@ -55,6 +56,8 @@ def find_ends(arrays: Battles, row: int, cycles: int) -> Ends | None:
     -------
     Ends or None
     """
+    if looks_ahead(arrays, row):
+        return play_out(arrays, row, cycles=cycles).ends
     from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - compiles kernels
     from simcore.rulesets.general_combat.exact import SEA_CAPACITIES  # noqa: PLC0415 - the same
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.chain import describe_spread
-from simcore.core.jit import kernel
+from simcore.core.chain import add_to, describe_spread, find_or_add, new_sums, new_table, slots_for
+from simcore.core.jit import kernel, part
 from simcore.rulesets.general_combat.encoding import ACCUMULATORS, MAX_LOSS_GROUPS, Accumulator
 
-__all__ = ["Ends", "fold_swing", "new_ends", "note_end"]
+__all__ = ["Ends", "Record", "fold_swing", "new_ends", "new_record", "note_end", "record_end"]
 
 _SWING = int(Accumulator.SWING)
 _SPREAD = len(ACCUMULATORS)
@@ -75,6 +75,62 @@ def note_end(own_units, enemy_units, outcome, chance, cycles, ends):
     for g in range(ends.units.shape[2]):
         ends.units[n, 0, g] = own_units[g]
         ends.units[n, 1, g] = enemy_units[g]
+    return True
+
+
+class Record(NamedTuple):
+    """What is written down of the ends on the way: each end once, however often it is met.
+
+    Attributes
+    ----------
+    swing : Sums
+    ends : Ends
+    keys, places : int64 (slots,)
+        Table of the ends.
+    """
+
+    swing: Any
+    ends: Any
+    keys: Any
+    places: Any
+
+
+@part
+def new_record(swings, ends):
+    """Return an empty record with room for `swings` different swings; `ends` holds the ends."""
+    keys, places = new_table(slots_for(len(ends.chance)))
+    return Record(swing=new_sums(swings), ends=ends, keys=keys, places=places)
+
+
+@part
+def record_end(record, key, own_units, enemy_units, outcome, swing, chance, stamp, cycle):
+    """Add the probability of an end to the record; returns False if there are too many ends.
+
+    Parameters
+    ----------
+    record : Record
+    key : int64
+        Number of the end, not negative.
+    own_units, enemy_units : int16 (G,)
+        Units of each row.
+    outcome, swing : int64
+    chance, stamp : float64
+        Probability, and the same times the number of cycles.
+    cycle : int64
+        Number of cycles as far as they are told apart.
+    """
+    add_to(record.swing, swing, chance)
+    ends = record.ends
+    if len(ends.by_cycle) > 0:
+        ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += chance
+    if len(ends.chance) == 0:
+        return True
+    new = ends.count[0]
+    at = find_or_add(record.keys, record.places, key, new)
+    if at == new:
+        return note_end(own_units, enemy_units, outcome, chance, stamp, ends)
+    ends.chance[at] += chance
+    ends.cycles[at] += stamp
     return True
 
 

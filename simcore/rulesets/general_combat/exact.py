@@ -140,7 +140,7 @@ def _solve_decided(
         return
 
     def run(some: npt.NDArray[np.int64], found: _Found) -> None:
-        found[0][:, : len(ACCUMULATORS)], found[1][:], found[2][:] = optimal.solve_decided(arrays, some.tolist())
+        found[0][:], found[1][:], found[2][:] = optimal.solve_decided(arrays, some.tolist())
 
     yield rows, _in_threads(run, rows, _COLUMNS, threads)
 

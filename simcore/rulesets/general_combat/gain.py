@@ -74,7 +74,7 @@ def explain(scenario: GeneralCombatScenario, means: Mapping[str, float]) -> dict
     tally, _, status = solve_battles(encode(others), others, threads=1)
     written, default = (
         _worth(dict(zip(ACCUMULATORS, row, strict=True)), side, optimal.goal) if code == Status.OK else None
-        for row, code in zip(tally.tolist(), status.tolist(), strict=True)
+        for row, code in zip(tally[:, : len(ACCUMULATORS)].tolist(), status.tolist(), strict=True)
     )
     value = _worth(means, side, optimal.goal)
 

@@ -27,11 +27,12 @@ from simcore.rulesets.general_combat.encoding import (
     Outcome,
     RowField,
 )
-from simcore.schema import MAX_STATES
+from simcore.schema import MAX_STATES, SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simcore.rulesets.general_combat.ends import Ends
     from simcore.rulesets.general_combat.lane import Plan
     from simcore.rulesets.general_combat.leave import LeaveTable
     from simcore.rulesets.general_combat.params import GeneralCombatScenario
@@ -66,6 +67,7 @@ _MOST_ENTRIES = 2**26
 """Most entries of any table: states by levels, by criteria, or by hits."""
 _SEA_CAPACITIES = ((256, 20_000, 4_096, 65_536), (4_096, 1_000_000, 16_384, 1_000_000))
 """Room at sea, one attempt after the other: states of a side, pairs, events and choices of a step."""
+_COLUMNS = len(ACCUMULATORS) + len(SPREAD)
 _MOST_EFFORT = 2e10
 """Most products of probabilities: some minutes of work."""
 NOT_SIMULATED = 'optimal casualties and submerging are worked out by the exact solver alone; use "exact" or "auto"'
@@ -81,14 +83,16 @@ class Play(NamedTuple):
         CAPACITY where it has too many states.
     states : int
         Pairs of states.
-    tally : float64 (K,)
-        Expected accumulators of one battle.
+    tally : float64 (K + 6,)
+        Expected accumulators of one battle, and what `SPREAD` names of the swing.
     value : float64 (3,)
         What the battle is worth: the goal (the more the better for who decides), the attacker's chance to win, swing.
     levels : int
         Cycles after which decisions may differ; the last stands for all later ones.
     aim, opening, game, sea : Aim, Opening, Game, Sea or None
         As the kernels left them: opening and game on land, sea at sea.
+    ends : Ends or None
+        How it ends, where that was asked for.
     """
 
     status: Status
@@ -100,6 +104,7 @@ class Play(NamedTuple):
     opening: Opening | None = None
     game: Game | None = None
     sea: Sea | None = None
+    ends: Ends | None = None
 
     @property
     def leaves(self) -> npt.NDArray[np.uint8]:
@@ -312,28 +317,39 @@ def values_of(battles: Battles, row: int) -> Play:
     return _decide(battles, row, with_figures=False)
 
 
-def play_out(battles: Battles, row: int) -> Play:
-    """Work a battle on land out backwards and play it forwards under the decisions found.
+def play_out(battles: Battles, row: int, *, cycles: int | None = None) -> Play:
+    """Work a battle out backwards and play it forwards under the decisions found.
 
     Parameters
     ----------
     battles : Battles
     row : int
+    cycles : int or None
+        Numbers of cycles to tell apart where all ends are to be written down, 0 for none; None for the figures alone.
 
     Returns
     -------
     Play
+        Its status is CAPACITY where there are too many states or ends.
     """
-    return _decide(battles, row, with_figures=True)
+    return _decide(battles, row, with_figures=True, cycles=cycles)
 
 
-def _decide(battles: Battles, row: int, *, with_figures: bool) -> Play:
+def _room_for_ends(pairs: int, cycles: int | None) -> Ends:
+    from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - compiles kernels
+
+    if cycles is None:
+        return new_ends(0)
+    return new_ends(min(MAX_STATES, len(Outcome) * pairs), cycles)
+
+
+def _decide(battles: Battles, row: int, *, with_figures: bool, cycles: int | None = None) -> Play:
     from simcore.rulesets.general_combat import values  # noqa: PLC0415 - compiles kernels
 
-    tally, total = np.zeros(len(ACCUMULATORS)), np.zeros(values.CRITERIA)
+    tally, total = np.zeros(_COLUMNS), np.zeros(values.CRITERIA)
     aim, levels = aim_of(battles, row), levels_of(battles, row)
     if battles.rules[row, RowField.SEA]:
-        return _decide_at_sea(battles, row, aim, levels, with_figures=with_figures)
+        return _decide_at_sea(battles, row, aim, levels, with_figures=with_figures, cycles=cycles)
     opening = _open(battles, row, aim.losses)
     game = _new_game(opening, aim.losses, levels) if opening is not None else None
     if opening is None or game is None:
@@ -345,13 +361,18 @@ def _decide(battles: Battles, row: int, *, with_figures: bool) -> Play:
     decide: Any = values.decide
     if not decide(rules, opening, aim, game, levels, starts, chosen, total):
         return Play(Status.CAPACITY, states, tally, total)
+    ends = None
     if with_figures:
         play: Any = values.play
-        play(rules, opening, aim, game, levels, starts, chosen, tally)
-    return Play(Status.OK, states, tally, total, levels, aim, opening, game)
+        ends = _room_for_ends(states, cycles)
+        if not play(rules, opening, aim, game, levels, starts, chosen, tally, ends):
+            return Play(Status.CAPACITY, states, tally, total)
+    return Play(Status.OK, states, tally, total, levels, aim, opening, game, ends=ends)
 
 
-def _decide_at_sea(battles: Battles, row: int, aim: Aim, levels: int, *, with_figures: bool) -> Play:
+def _decide_at_sea(
+    battles: Battles, row: int, aim: Aim, levels: int, *, with_figures: bool, cycles: int | None
+) -> Play:
     from simcore.rulesets.general_combat import sea_values  # noqa: PLC0415 - compiles kernels
     from simcore.rulesets.general_combat.values import CRITERIA  # noqa: PLC0415 - the same
 
@@ -359,7 +380,8 @@ def _decide_at_sea(battles: Battles, row: int, aim: Aim, levels: int, *, with_fi
     explore: Any = sea_values.explore
     decide: Any = sea_values.decide_at_sea
     play: Any = sea_values.play_at_sea
-    tally, total = np.zeros(len(ACCUMULATORS)), np.zeros(CRITERIA)
+    tally, total = np.zeros(_COLUMNS), np.zeros(CRITERIA)
+    ends = None
     decisions, side = (int(battles.rules[row, f]) for f in (RowField.OPTIMAL_DECISIONS, RowField.OPTIMAL_SIDE))
     free_side = side if decisions & Decision.SUBMERGE else -1
     for states, pairs, events, choices in _SEA_CAPACITIES:
@@ -380,9 +402,11 @@ def _decide_at_sea(battles: Battles, row: int, aim: Aim, levels: int, *, with_fi
         sea.effort[0] = 0
         if not decide(sea, aim, levels, x, y, int(_MOST_EFFORT), total):
             break
-        if with_figures and not play(sea, aim, levels, x, y, tally):
-            break
-        return Play(Status.OK, int(sea.n_pairs[0]), tally, total, levels, aim, sea=sea)
+        if with_figures:
+            ends = _room_for_ends(int(sea.n_pairs[0]), cycles)
+            if not play(sea, aim, levels, x, y, tally, ends):
+                break
+        return Play(Status.OK, int(sea.n_pairs[0]), tally, total, levels, aim, sea=sea, ends=ends)
     return Play(Status.CAPACITY, 0, tally, total)
 
 
@@ -506,13 +530,14 @@ def solve_decided(
 
     Returns
     -------
-    tally : float64 (N, K)
+    tally : float64 (N, K + 6)
+        Expected accumulators of one battle, and what `SPREAD` names of the swing.
     states : int64 (N,)
     status : uint8 (N,)
     """
     plays = [play_out(battles, row) for row in rows]
     return (
-        np.array([play.tally for play in plays]).reshape(-1, len(ACCUMULATORS)),
+        np.array([play.tally for play in plays]).reshape(-1, _COLUMNS),
         np.array([play.states for play in plays], dtype=np.int64),
         np.array([play.status for play in plays], dtype=np.uint8),
     )

@@ -29,6 +29,7 @@ from simcore.rulesets.general_combat.encoding import (
     UnitType,
     Why,
 )
+from simcore.rulesets.general_combat.ends import fold_swing, new_record, record_end
 from simcore.rulesets.general_combat.lane import (
     N_CLASSES,
     SEA_TOTALS,
@@ -109,7 +110,6 @@ _A_BATTLES = int(Accumulator.BATTLES)
 _A_OUTCOMES = int(Accumulator.OUTCOMES)
 _A_CYCLES = int(Accumulator.CYCLES)
 _A_ATTACKER_LOST = int(Accumulator.ATTACKER_LOST)
-_A_SWING = int(Accumulator.SWING)
 _A_SUBMERGED = int(Accumulator.SUBMERGED)
 _A_DAMAGED = int(Accumulator.DAMAGED)
 _A_NO_LANDING = int(Accumulator.NO_LANDING)
@@ -118,6 +118,8 @@ _A_SURVIVORS = int(Accumulator.SURVIVORS)
 _TAIL = 1e-17
 _SPECK = 1e-19
 _REMNANT = 1e-21
+_UNCOUNTED = 1e-16
+"""Probability of going on that is not worth counting its cycles one by one."""
 
 _SUBMARINES = SeaTotal.SUBMARINES
 _DESTROYERS = SeaTotal.DESTROYERS
@@ -1209,8 +1211,8 @@ def decide_at_sea(s, aim, levels, x, y, most_effort, total):
 
 
 @part
-def _book_at_sea(s, x, y, outcome, chance, acc):
-    """Add the probability of an end to the accumulators."""
+def _book_at_sea(s, x, y, outcome, chance, stamp, cycle, acc, record):
+    """Add the probability of an end to the accumulators and the record, as `record_end`."""
     plan = s.plan
     lost = (float(s.own.lost[x]), float(s.enemy.lost[y]))
     damaged_give_room = s.rules[_DAMAGED_GIVE_ROOM] != 0
@@ -1238,14 +1240,17 @@ def _book_at_sea(s, x, y, outcome, chance, acc):
             acc[_A_NO_LANDING + side] += chance * aircraft_without_room(plan.based[side], aircraft, carriers)
         acc[_A_ATTACKER_LOST + 2 * side] += chance * lost[side]
         acc[_A_ATTACKER_LOST + 2 * side + 1] += chance * lost[side] * lost[side]
-    swing = lost[1] - lost[0]
-    acc[_A_SWING] += chance * swing
-    acc[_A_SWING + 1] += chance * swing * swing
+    swing = s.enemy.lost[y] - s.own.lost[x]
+    key = (outcome * s.enemy.count[0] + y) * s.own.count[0] + x
+    return record_end(record, key, s.own.units[x], s.enemy.units[y], outcome, swing, chance, stamp, cycle)
 
 
 @part
-def _push_pair(s, aim, level, levels, worth, x, y, acc, out):
-    """Let what is settled in a pair end or fight its next cycle; returns False if something is full."""
+def _push_pair(s, aim, level, cycle, is_last, worth, x, y, acc, record, out):
+    """Let what is settled in a pair end or fight its next cycle; returns False if something is full.
+
+    `level` holds the decisions after `cycle`; where that `is_last`, the way back to the pair is divided out.
+    """
     chance = s.post[y, x]
     stamp = s.post_stamps[y, x]
     s.post[y, x] = 0.0
@@ -1257,9 +1262,7 @@ def _push_pair(s, aim, level, levels, worth, x, y, acc, out):
         ending = np.int64(_RETREAT)
         outcome = np.int64(_RETREATS)
     if ending != _GOES_ON:
-        _book_at_sea(s, x, y, outcome, chance, acc)
-        return True
-    is_last = level == levels
+        return _book_at_sea(s, x, y, outcome, chance, stamp, cycle, acc, record)
     stays = s.loops[y, x] if is_last else 0.0
     become_x = np.int64(x)
     become_y = np.int64(y)
@@ -1296,35 +1299,63 @@ def _settle_arrivals(s, level, x, y):
     s.stamps[y, x] = 0.0
 
 
+@part
+def _swings(plan):
+    """Most different swings of a battle."""
+    most = np.int64(1)
+    for side in range(2):
+        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+            most += plan.start[g] * plan.cost[g]
+    return most
+
+
+@part
+def _waiting(s):
+    """Probability of having arrived somewhere."""
+    total = 0.0
+    for k in range(s.n_pairs[0]):
+        total += s.arrived[s.pairs[k, 0], s.pairs[k, 1]]
+    return total
+
+
 @kernel
-def play_at_sea(s, aim, levels, x, y, acc):
+def play_at_sea(s, aim, levels, x, y, acc, ends):
     """Play the battle forwards under the decisions found; returns False if something is full.
 
     Parameters
     ----------
     s, aim, levels, x, y
         As `decide_at_sea` was given and left them.
-    acc : float64 (K,)
-        Output: expected accumulators of one battle.
+    acc : float64 (K + 6,)
+        Output: expected accumulators of one battle, and what `SPREAD` names of the swing.
+    ends : Ends
+        Output: how the battle ends; without room where nobody asks.
     """
     order = _in_order(s)
     out = np.zeros(CRITERIA + 1)
+    record = new_record(min(_swings(s.plan), s.n_pairs[0]), ends)
     s.arrived[y, x] = 1.0
-    # Each level but the last in two rounds: all that arrives is settled, then all that is settled goes on. In the last
-    # one, which leads to itself, every pair does both before the smaller ones.
-    for turn in range(2 * levels + 1):
-        level = turn // 2
-        is_last = level == levels
-        for k in range(len(order) - 1, -1, -1):
-            pair = s.pairs[order[k]]
-            first = np.int64(pair[1])
-            second = np.int64(pair[0])
-            if is_last or turn % 2 == 0:
-                _settle_arrivals(s, level, first, second)
-            if is_last or turn % 2 == 1:
-                worth = s.arriving[min(level + 1, levels)]
-                if not _push_pair(s, aim, level, levels, worth, first, second, acc, out):
-                    return False
+    # Each cycle but the last in two rounds: all that arrives is settled, then all that is settled goes on. In the last
+    # one, which stands for all later ones too, every pair does both before the smaller ones.
+    counted = max(levels, len(ends.by_cycle) - 1)
+    cycle = np.int64(0)
+    is_last = False
+    while not is_last:
+        level = min(cycle, levels)
+        is_last = cycle == counted or (cycle >= levels and _waiting(s) <= _UNCOUNTED)
+        for turn in range(1 if is_last else 2):
+            for k in range(len(order) - 1, -1, -1):
+                pair = s.pairs[order[k]]
+                first = np.int64(pair[1])
+                second = np.int64(pair[0])
+                if turn == 0:
+                    _settle_arrivals(s, level, first, second)
+                if turn == 1 or is_last:
+                    worth = s.arriving[min(level + 1, levels)]
+                    if not _push_pair(s, aim, level, cycle, is_last, worth, first, second, acc, record, out):
+                        return False
+        cycle += 1
+    fold_swing(record.swing, acc)
     return True
 
 

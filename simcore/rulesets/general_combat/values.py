@@ -32,6 +32,7 @@ from simcore.rulesets.general_combat.encoding import (
     UnitType,
     Why,
 )
+from simcore.rulesets.general_combat.ends import fold_swing, new_record, record_end
 from simcore.rulesets.general_combat.landing import break_off, muster_attackers
 from simcore.rulesets.general_combat.lane import AA_GUN, count_dice, is_aircraft, is_land, plan_matchup, remove
 from simcore.rulesets.general_combat.steps import (
@@ -94,7 +95,6 @@ _A_BATTLES = int(Accumulator.BATTLES)
 _A_OUTCOMES = int(Accumulator.OUTCOMES)
 _A_CYCLES = int(Accumulator.CYCLES)
 _A_ATTACKER_LOST = int(Accumulator.ATTACKER_LOST)
-_A_SWING = int(Accumulator.SWING)
 _A_CAPTURED = int(Accumulator.CAPTURED)
 _A_RETREATED = int(Accumulator.RETREATED)
 _A_BOMBARD_HITS = int(Accumulator.BOMBARD_HITS)
@@ -210,7 +210,7 @@ class Game(NamedTuple):
     leaves : uint8 (L, Y, X)
         `Why` the attacker leaves, 0 where he does not.
     best : int32 (hits + 1, Y, X)
-        State after so many hits of the side that chooses its losses; else empty.
+        State after so many hits of the side that chooses its losses, -1 where it is not known; else empty.
     subs, sub_starts : int32 (Y, ...), (Y, hits + 2)
         Defender's states that each one can become, by the number of hits; empty where he does not choose.
     """
@@ -674,6 +674,16 @@ def _add_fire(own, enemy, game, aim, a, f, d, p, stamp, skip_none, out, out_stam
 
 
 @part
+def _look_up_defenders(own, enemy, worth, game, aim, a, f, d, h, ordered, one):
+    """Do what `choose_defenders` does, once for each state where all defenders fire."""
+    if f != d:
+        return choose_defenders(own, enemy, worth, game, aim, a, f, d, h, ordered, one)
+    if game.best[h, d, a] < 0:
+        game.best[h, d, a] = choose_defenders(own, enemy, worth, game, aim, a, f, d, h, ordered, one)
+    return np.int64(game.best[h, d, a])
+
+
+@part
 def _spread(own, enemy, worth, game, aim, a, f, d, visits, stamp, skip_none, out, out_stamps, one):
     """Let a state fight a cycle `visits` times: adds the probabilities of what follows to `out`; as `_fight`.
 
@@ -693,7 +703,7 @@ def _spread(own, enemy, worth, game, aim, a, f, d, visits, stamp, skip_none, out
         if h >= low or gone:
             chosen = state
             if aim.losses == DEFENDER_CHOOSES and h > 0 and not gone:
-                chosen = choose_defenders(own, enemy, worth, game, aim, a, f, d, h, state, one)
+                chosen = _look_up_defenders(own, enemy, worth, game, aim, a, f, d, h, state, one)
             none = np.int64(skip_none != 0 and h == 0)
             _add_fire(own, enemy, game, aim, a, f, chosen, visits * p, stamp * p, none, out, out_stamps)
         if gone:
@@ -701,8 +711,8 @@ def _spread(own, enemy, worth, game, aim, a, f, d, visits, stamp, skip_none, out
 
 
 @part
-def _book(plan, rules, own, enemy, a, d, outcome, chance, acc):
-    """Add the probability of an end to the accumulators."""
+def _book(plan, rules, own, enemy, a, d, outcome, chance, stamp, cycle, acc, record):
+    """Add the probability of an end to the accumulators and the record, as `record_end`."""
     column = _A_SURVIVORS + outcome * 2 * _N_TYPES
     swept = rules[_GUNS_ARE_UNITS] != 0 and (outcome == _WINS or outcome == _CLEARS)
     acc[_A_BATTLES] += chance
@@ -716,10 +726,16 @@ def _book(plan, rules, own, enemy, a, d, outcome, chance, acc):
         lost = float(own.lost[a]) if side == 0 else _defender_lost(rules, enemy, d, outcome)
         acc[_A_ATTACKER_LOST + 2 * side] += chance * lost
         acc[_A_ATTACKER_LOST + 2 * side + 1] += chance * lost * lost
-    swing = _defender_lost(rules, enemy, d, outcome) - float(own.lost[a])
-    acc[_A_SWING] += chance * swing
-    acc[_A_SWING + 1] += chance * swing * swing
     acc[_A_RETREATED] += chance * own.elsewhere[a]
+    swing = np.int64(_defender_lost(rules, enemy, d, outcome)) - own.lost[a]
+    units = enemy.units[d]
+    if swept and len(record.ends.chance) > 0:
+        units = units.copy()
+        for g in range(plan.groups[1, 0], plan.groups[1, 1]):
+            if plan.kind[g] == AA_GUN:
+                units[g - plan.groups[1, 0]] = 0
+    key = (outcome * enemy.count[0] + d) * own.count[0] + a
+    return record_end(record, key, own.units[a], units, outcome, swing, chance, stamp, cycle)
 
 
 @part
@@ -847,16 +863,27 @@ def choose_all_losses(own, enemy, worth, game, aim):
             _choose_losses(own, worth, game, aim, own.order[i], d)
 
 
+@part
+def _prepare_losses(own, enemy, worth, game, aim):
+    """Make ready to play a cycle whose arrivals are worth `worth`."""
+    if aim.losses == ATTACKER_CHOOSES:
+        choose_all_losses(own, enemy, worth, game, aim)
+    elif aim.losses == DEFENDER_CHOOSES:
+        game.best[:, :, :] = -1
+
+
 @kernel
-def play(rules, opening, aim, game, levels, starts, chosen, acc):
-    """Play the battle forwards under the decisions found.
+def play(rules, opening, aim, game, levels, starts, chosen, acc, ends):
+    """Play the battle forwards under the decisions found; returns False if it has too many ends.
 
     Parameters
     ----------
     rules, opening, aim, game, levels, starts, chosen
         As `decide` was given and left them.
-    acc : float64 (K,)
-        Output: expected accumulators of one battle.
+    acc : float64 (K + 6,)
+        Output: expected accumulators of one battle, and what `SPREAD` names of the swing.
+    ends : Ends
+        Output: how the battle ends; without room where nobody asks.
     """
     plan = opening.plan
     own = opening.own
@@ -872,9 +899,12 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
     one = np.zeros(CRITERIA)
     for b in range(len(bombed)):
         acc[_A_BOMBARD_HITS] += b * bombed[b]
-    if aim.losses == ATTACKER_CHOOSES:
-        choose_all_losses(own, enemy, game.worth[1 % kept], game, aim)
-    first = game.worth[1 % kept]
+    most_lost = own.lost[0]
+    for a in range(n_own):
+        most_lost = max(most_lost, own.lost[a])
+    record = new_record(min(most_lost + enemy.all_lost[0] + 1, 2 * n_own * n_enemy), ends)
+    after = game.worth[1 % kept]
+    _prepare_losses(own, enemy, after, game, aim)
     for i in range(len(starts)):
         start = np.int64(starts[i])
         for b in range(len(bombed)):
@@ -886,11 +916,13 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
             hit = _bombarded(plan, enemy, struck, firing)
             over = _test_a(rules, own, enemy, start, struck, firing, hit, np.int64(0))
             if over != _GOES_ON:
-                _book(plan, rules, own, enemy, start, struck, over, p, acc)
+                if not _book(plan, rules, own, enemy, start, struck, over, p, 0.0, np.int64(0), acc, record):
+                    return False
             else:
-                _spread(own, enemy, first, game, aim, start, firing, struck, p, 0.0, np.int64(0), then, stamps, one)
+                _spread(own, enemy, after, game, aim, start, firing, struck, p, 0.0, np.int64(0), then, stamps, one)
     cycle = np.int64(1)
     going = 0.0
+    counted = max(levels, len(ends.by_cycle) - 2)
     while True:
         going = 0.0
         for d in range(n_enemy):
@@ -906,12 +938,13 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
                 else:
                     acc[_A_CYCLES] += p * cycle
                     acc[_A_CYCLES + 1] += p * cycle * cycle
-                    _book(plan, rules, own, enemy, state, d, outcome, p, acc)
-        if cycle == levels or going <= _REMNANT:
+                    if not _book(plan, rules, own, enemy, state, d, outcome, p, p * cycle, cycle, acc, record):
+                        return False
+        if cycle == counted or going <= _REMNANT:
             break
-        after = game.worth[(cycle + 1) % kept]
-        if aim.losses == ATTACKER_CHOOSES:
-            choose_all_losses(own, enemy, after, game, aim)
+        if cycle < levels:
+            after = game.worth[(cycle + 1) % kept]
+            _prepare_losses(own, enemy, after, game, aim)
         for d in range(n_enemy):
             for a in range(n_own):
                 if now[d, a] > 0.0:
@@ -920,9 +953,12 @@ def play(rules, opening, aim, game, levels, starts, chosen, acc):
         cycle = cycle + np.int64(1)
     acc[_A_CYCLES] += going * cycle
     acc[_A_CYCLES + 1] += going * cycle * cycle
-    if cycle == levels and going > 0.0:
-        _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc)
+    if cycle >= levels and going > 0.0:
+        if not _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc, record):
+            return False
     _finish(rules, acc)
+    fold_swing(record.swing, acc)
+    return True
 
 
 @part
@@ -944,11 +980,12 @@ def _arrive(rules, own, enemy, game, a, d, cycle, levels):
 
 
 @part
-def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc):
+def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc, record):
     """Go through all states from the largest, with the loops of states to themselves divided out.
 
     A stamp is a probability times the number of cycles fought. Who left in part does not come to leave again, so
-    whoever goes on here does so after every cycle in which nobody is hit.
+    whoever goes on here does so after every cycle in which nobody is hit. Cycles are not told apart any
+    more: the next one stands for all of them.
     """
     last = game.worth[levels % game.worth.shape[0]]
     n_own = own.count[0]
@@ -957,8 +994,6 @@ def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc
     stamps = now * np.float64(cycle)
     arrived = np.zeros((n_enemy, n_own))
     arrived_stamps = np.zeros((n_enemy, n_own))
-    if aim.losses == ATTACKER_CHOOSES:
-        choose_all_losses(own, enemy, last, game, aim)
     visits_sum = 0.0
     stamps_sum = 0.0
     for j in range(n_enemy - 1, -1, -1):
@@ -972,7 +1007,9 @@ def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc
                     now[d, state] += p
                     stamps[d, state] += arrived_stamps[d, a]
                 else:
-                    _book(plan, rules, own, enemy, state, d, outcome, p, acc)
+                    marked = arrived_stamps[d, a]
+                    if not _book(plan, rules, own, enemy, state, d, outcome, p, marked, cycle + 1, acc, record):
+                        return False
             if now[d, a] == 0.0:
                 continue
             stays = own.hits[a, 0] * enemy.hits[d, 0]
@@ -985,6 +1022,7 @@ def _play_to_the_end(plan, rules, own, enemy, aim, game, levels, now, cycle, acc
             )
     acc[_A_CYCLES] += visits_sum
     acc[_A_CYCLES + 1] += 2.0 * stamps_sum + visits_sum
+    return True
 
 
 @part

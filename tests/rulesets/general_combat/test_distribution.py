@@ -13,15 +13,17 @@ import simcore
 from simcore.core.jit import is_jit_disabled
 from simcore.distribution import QUANTILES, Distribution
 from simcore.enums import Side
+from simcore.rulesets.general_combat.distribute import NUMBERS_OF_CYCLES, find_ends, read_ends
 from simcore.rulesets.general_combat.encoding import UNITS
 from simcore.unittext import format_units
 from tests.rulesets.general_combat.support import EDITIONS, land
+from tests.rulesets.general_combat.test_optimal import FLEETS, SMALL, optimal, retreating
 from tests.rulesets.general_combat.test_reference_assault import ashore, assault_of
 from tests.rulesets.general_combat.test_reference_sea import at_sea
 from tests.rulesets.general_combat.test_solver import KINDS, NAMED, near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 CHOSEN = NAMED[::4]
 compiled_only = pytest.mark.skipif(is_jit_disabled(), reason="takes too long without the JIT")
@@ -143,3 +145,90 @@ def test_larger_battles_of_every_edition(edition: str) -> None:
     ]
     for scenario in scenarios:
         assert_matches(distribution(scenario), means(scenario))
+
+
+# --------------------------------------------------------------------------------------------------
+# Battles whose own odds decide
+# --------------------------------------------------------------------------------------------------
+
+FEW = 5
+"""Numbers of cycles that are told apart where the rest is worked out at once."""
+
+
+def decided() -> Iterator[Any]:
+    """Return battles with each policy that looks ahead, and with optimal play of each side and goal."""
+    policies: list[dict[str, Any]] = [
+        {"when_win_chance_below": 0.3},
+        {"when_win_chance_below": 0.8, "after_cycles": 3},
+        {"when_swing_negative": True},
+    ]
+    for kind, battles in {"land": SMALL, "sea": FLEETS}.items():
+        goals = ["win", "swing"] if kind == "sea" else ["win", "capture", "swing"]
+        for name, scenario in battles.items():
+            for policy in policies:
+                yield pytest.param(retreating(scenario, **policy), id=f"{kind}-{name}-{policy}")
+            for side in Side:
+                for goal in goals:
+                    who = side.name.lower()
+                    yield pytest.param(optimal(scenario, who, goal=goal), id=f"{kind}-{name}-{who}-{goal}")
+
+
+DECIDED = list(decided())
+
+
+@pytest.mark.parametrize("scenario", DECIDED[:: 5 if is_jit_disabled() else 1])
+def test_decisions_by_the_odds_are_in_the_distribution(scenario: dict[str, Any]) -> None:
+    encoded = simcore.encode([scenario])
+    solution = simcore.solve(encoded, distribution=True, threads=1)
+    assert solution.distributions is not None
+    found = solution.distributions[0]
+    assert_matches(found, dict(zip(encoded.ruleset.accumulators, solution.tally[0].tolist(), strict=True)))
+    spread = solution.spread[0].tolist()
+    assert spread[: len(QUANTILES)] == list(found.swing_quantiles().values())
+    assert near(spread[-1], found.chance_of_loss)
+
+
+@pytest.mark.parametrize("cycles", [0, FEW])
+@pytest.mark.parametrize("scenario", DECIDED[:: 7 if is_jit_disabled() else 2])
+def test_ends_are_the_same_however_many_cycles_are_told_apart(scenario: dict[str, Any], cycles: int) -> None:
+    encoded = simcore.encode([scenario])
+    few, many = (find_ends(encoded.arrays, 0, n) for n in (cycles, NUMBERS_OF_CYCLES))
+    assert few is not None
+    assert many is not None
+    one, other = (
+        Distribution.from_endings(encoded.ruleset, read_ends(encoded.arrays, 0, ends)) for ends in (few, many)
+    )
+    ends = [
+        {(end["outcome"], end["attacker"], end["defender"]): end["chance"] for end in found.joint()}
+        for found in (one, other)
+    ]
+    for end in ends[0] | ends[1]:
+        # What has become too unlikely to be followed depends on how the battle is gone through.
+        assert near(ends[0].get(end, 0.0), ends[1].get(end, 0.0)), end
+    assert len(one.cycle_chance) == cycles
+    if cycles:
+        for n in range(FEW - 1):
+            assert near(float(one.cycle_chance[n]), float(other.cycle_chance[n]))
+        assert near(float(one.cycle_chance[-1]), float(other.cycle_chance[FEW - 1 :].sum()))
+
+
+def test_a_duel_that_is_broken_off() -> None:
+    # Going on wins a quarter of all such duels (see above): who wants 30 % leaves after the first cycle.
+    found = distribution(retreating(land("1 infantry", "1 infantry"), when_win_chance_below=0.3))
+    swing = found.swing
+    assert list(swing) == [-3, 0, 3]
+    assert [pytest.approx(p, abs=1e-15) for p in swing.values()] == [5 / 18, 11 / 18, 2 / 18]
+    assert found.swing_quantiles() == {0.05: -3, 0.25: -3, 0.5: 0, 0.75: 0, 0.95: 3}
+    assert found.cycles == {"1": pytest.approx(1.0, abs=1e-15)}
+    left = {end["outcome"]: end["chance"] for end in found.joint()}
+    assert left["attacker_retreats"] == pytest.approx(10 / 18, abs=1e-15)
+
+
+def test_guns_without_company_are_gone_where_their_owner_chooses() -> None:
+    # The infantry is the cheaper loss and goes first: the gun alone falls to whoever is left (GC-2.3:aa_fate).
+    scenario = optimal(land("2 infantry, 2 fighter", "1 infantry, 1 aa_gun", "1942_2nd"), "defender", goal="swing")
+    found = distribution(scenario)
+    assert_matches(found, means(scenario))
+    won = np.array([found.outcomes[o] in {"attacker_wins", "attacker_clears"} for o in found.outcome])
+    assert won.any()
+    assert not found.survivors[won, Side.DEFENDER].any()

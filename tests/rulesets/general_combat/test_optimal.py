@@ -80,8 +80,11 @@ def retreating(scenario: Mapping[str, Any], **policy: Any) -> dict[str, Any]:
 def test_without_decisions_it_is_the_other_solver(scenario: dict[str, Any]) -> None:
     encoded = simcore.encode([scenario])
     found = played(scenario)
-    wanted = simcore.solve(encoded, threads=1).tally[0]
-    assert np.all(np.abs(found.tally - wanted) <= NEAR * np.maximum(1, np.abs(wanted)))
+    solution = simcore.solve(encoded, threads=1)
+    wanted = solution.tally[0]
+    assert np.all(np.abs(found.tally[: len(wanted)] - wanted) <= NEAR * np.maximum(1, np.abs(wanted)))
+    assert found.tally[len(wanted) : -1].tolist() == solution.spread[0, :-1].tolist()
+    assert abs(found.tally[-1] - solution.spread[0, -1]) <= NEAR
     assert abs(found.value[1] - wanted[Accumulator.OUTCOMES : Accumulator.OUTCOMES + 2].sum()) <= NEAR
     assert abs(found.value[2] - wanted[Accumulator.SWING]) <= NEAR * max(1, abs(wanted[Accumulator.SWING]))
 
@@ -277,8 +280,12 @@ def test_at_sea_without_decisions_it_is_the_other_solver(scenario: dict[str, Any
     if scenario.get("switches", {}).get("sub_submerge", default) == "cycle_end":
         scenario["attacker"].pop("submerge", None)
     encoded = simcore.encode([scenario])
-    wanted = simcore.solve(encoded, threads=1).tally[0]
-    assert np.all(np.abs(played(scenario).tally - wanted) <= 10 * NEAR * np.maximum(1, np.abs(wanted)))
+    solution = simcore.solve(encoded, threads=1)
+    wanted = solution.tally[0]
+    found = played(scenario).tally
+    assert np.all(np.abs(found[: len(wanted)] - wanted) <= 10 * NEAR * np.maximum(1, np.abs(wanted)))
+    assert found[len(wanted) : -1].tolist() == solution.spread[0, :-1].tolist()
+    assert abs(found[-1] - solution.spread[0, -1]) <= 10 * NEAR
 
 
 # --------------------------------------------------------------------------------------------------
