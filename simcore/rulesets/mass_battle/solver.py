@@ -104,6 +104,13 @@ _SPECK = 1e-21
 _REMNANT = 1e-15
 """A battle is left when so little goes on."""
 _TINY = 1e-30
+_STAYS = 1e-19
+"""A level is left when so little stays in it."""
+_MOST_STAYS = 1_000
+_STRETCH = 1.5
+"""Weight of each further turn in the bound of the time that a battle takes."""
+_FAR = 60
+"""A limit of turns that may be too far away to matter."""
 _MOST_HITS = 1 << 23
 _MOST_ENTRIES = 1 << 24
 _MOST_TURNS = (1 << 20) - 1
@@ -120,6 +127,8 @@ class _Army(NamedTuple):
     after : int16 (E, standing, T)
     dice, active, targets : int64 (N,)
         Dice and number of active squads, squads that can be hit.
+    size : int64 (N,)
+        Squads in play, in falling order.
     broken, pursuers : int64 (E,)
     hit_start : int64 (N + 1,)
         First outcome of each state in the lists of hits: suppressed, routed and destroyed, fastest to slowest,
@@ -136,6 +145,7 @@ class _Army(NamedTuple):
     dice: Any
     active: Any
     targets: Any
+    size: Any
     broken: Any
     pursuers: Any
     hit_start: Any
@@ -288,6 +298,47 @@ def _expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scra
 def _choose(n):
     """Return the number of outcomes with at most `n` effects of three kinds."""
     return (n + 1) * (n + 2) * (n + 3) // 6
+
+
+@kernel
+def _sort_states(plan, rules, side, before, n):
+    """Return the sizes of an army's states in falling order, the states in this order, and the place of each."""
+    size = np.zeros(n, dtype=np.int64)
+    last = _FAILED if rules[_UNLIMITED] != 0 else _LATE
+    for s in range(n):
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            for standing in range(last + 1):
+                size[s] += before[s, standing, t]
+    order = np.argsort(-size, kind="mergesort")
+    place = np.zeros(n, dtype=np.int64)
+    for s in range(n):
+        place[order[s]] = s
+    return size[order], order, place
+
+
+@kernel
+def _sort_hits(order, starts, sorted_starts, after, cost, squads, dice):
+    """Return the lists of hits with the states in another order, and write where each begins."""
+    n = len(order)
+    total = starts[n]
+    out = (
+        np.zeros(total, dtype=np.int64),
+        np.zeros(total, dtype=np.int64),
+        np.zeros(total, dtype=np.int64),
+        np.zeros(total, dtype=np.int64),
+    )
+    at = np.int64(0)
+    for s in range(n):
+        sorted_starts[s] = at
+        for h in range(starts[order[s]], starts[order[s] + 1]):
+            out[0][at] = after[h]
+            out[1][at] = cost[h]
+            out[2][at] = squads[h]
+            out[3][at] = dice[h]
+            at += 1
+    sorted_starts[n] = at
+    return out
 
 
 @kernel
@@ -454,15 +505,25 @@ def _list_states(rules, plan, odds, side, remembers, most_effects, most_ones, ro
         s += 1
     hit_start[n if not full else 0] = n_hits
     rally_start[n_after if not full else 0] = n_rallies
+    size, order, place = _sort_states(plan, rules, side, before, 0 if full else n)
+    hits_sorted = np.zeros(len(hit_start), dtype=np.int64)
+    if not full:
+        before, dice, active, targets = before[order], dice[order], active[order], targets[order]
+        hit_after, hit_cost, hit_squads, hit_dice = _sort_hits(
+            order, hit_start, hits_sorted, hit_after, hit_cost, hit_squads, hit_dice
+        )
+        for i in range(n_rallies):
+            rally_state[i] = place[rally_state[i]]
     army = _Army(
         before=before,
         after=after,
         dice=dice,
         active=active,
         targets=targets,
+        size=size,
         broken=broken,
         pursuers=pursuers,
-        hit_start=hit_start,
+        hit_start=hits_sorted,
         hit_after=hit_after,
         hit_cost=hit_cost,
         hit_squads=hit_squads,
@@ -883,11 +944,10 @@ def _account(rules, plan, armies, rows, roles, frame, turn, spent, weights, is_l
     first, second = armies
     own, enemy = rows
     sequential, low_first, low_second, ones_first, ones_second, dice_kinds = frame
-    occupied, loss_first, loss_second = spent
-    for a in range(occupied.shape[0]):
+    for a in range(spent.shape[1]):
         dice_a = _dice_left(first, a)
-        for b in range(occupied.shape[1]):
-            p = occupied[a, b]
+        for b in range(spent.shape[2]):
+            p = spent[0, a, b]
             if p == 0.0:
                 continue
             dice_b = _dice_left(second, b)
@@ -906,37 +966,48 @@ def _account(rules, plan, armies, rows, roles, frame, turn, spent, weights, is_l
                             continue
                         row_a = own.at[a, index_b, kb, ka, 0]
                         _book(
-                            own, enemy, row_a, row_b, p, loss_first[a, b], loss_second[a, b],
+                            own, enemy, row_a, row_b, p, spent[1, a, b], spent[2, a, b],
                             weights[0], weights[1], is_last, moments,
                         )  # fmt: skip
 
 
 @kernel
-def _advance(rules, plan, armies, rows, roles, frame, turn, now, then, middle, used):
-    """Move all pairs of states on by one turn; returns the probability that goes on and the multiplications made."""
+def _move(rules, plan, armies, rows, roles, frame, turn, source, target, span, keeps, middle, used):
+    """Move the pairs of states in a block on by one turn; returns the multiplications made.
+
+    Parameters
+    ----------
+    source, target : float64 (kinds, states, states)
+        Probability, the same times the losses of both armies so far; and, where there are five, times the turns
+        so far, and weighted with the time (see `_run_by_level`). Added to `target`.
+    span : tuple of int64
+        First and past-the-last state of either army in the block.
+    keeps : int64
+        0: all targets; 1: only those inside the block; 2: only those outside.
+    middle : float64 (kinds, places, states), used : int64 (places,)
+        Scratch.
+    """
     first, second = armies
     own, enemy = rows
     sequential, low_first, low_second, ones_first, ones_second, dice_kinds = frame
-    p_now, qa_now, qb_now = now
-    p_then, qa_then, qb_then = then
-    p_mid, qa_mid, qb_mid = middle
-    n_first, n_second = p_now.shape
-    p_then[:, :] = 0.0
-    qa_then[:, :] = 0.0
-    qb_then[:, :] = 0.0
+    a_first, a_last, b_first, b_last = span
+    n_second = source.shape[2]
+    timed = source.shape[0] > 3
     effort = np.int64(0)
-    for a in range(n_first):
+    for a in range(a_first, a_last):
         dice_a = _dice_left(first, a)
         some = False
-        for b in range(n_second):
-            p = p_now[a, b]
+        for b in range(b_first, b_last):
+            p = source[0, a, b]
             if p < _SPECK:
                 continue
             if not some:
                 some = True
                 used[:] = 0
-            qa = qa_now[a, b]
-            qb = qb_now[a, b]
+            qa = source[1, a, b]
+            qb = source[2, a, b]
+            w = source[3, a, b] + p if timed else 0.0
+            z = source[4, a, b] * _STRETCH if timed else 0.0
             dice_b = _dice_left(second, b)
             pool_a = _pool_of(rules, plan, roles[0], turn, dice_a, dice_b)
             index_a = _index(pool_a, dice_a, low_first)
@@ -950,25 +1021,32 @@ def _advance(rules, plan, armies, rows, roles, frame, turn, now, then, middle, u
                     for kb in range(kept_b):
                         row = enemy.at[b, index_a, ka, kb, g if sequential else 0]
                         low, high = enemy.low[row], enemy.high[row]
+                        start = enemy.start[row] - low
+                        if keeps == 1:
+                            low, high = max(low, b_first), min(high, b_last)
                         if low >= high:
                             continue
                         place = (index_b * (ones_second + 1) + kb) * (ones_first + 1) + ka
                         if used[place] == 0:
                             used[place] = 1
-                            p_mid[place, :] = 0.0
-                            qa_mid[place, :] = 0.0
-                            qb_mid[place, :] = 0.0
-                        start = enemy.start[row]
+                            for k in range(source.shape[0]):
+                                middle[k, place, :] = 0.0
                         effort += high - low
-                        chance = enemy.chance[start : start + high - low]
-                        loss = enemy.loss[start : start + high - low]
-                        mid = p_mid[place, low:high]
-                        mid_a = qa_mid[place, low:high]
-                        mid_b = qb_mid[place, low:high]
+                        chance = enemy.chance[start + low : start + high]
+                        loss = enemy.loss[start + low : start + high]
+                        mid = middle[0, place, low:high]
+                        mid_a = middle[1, place, low:high]
+                        mid_b = middle[2, place, low:high]
                         for k in range(high - low):
                             mid[k] += p * chance[k]
                             mid_a[k] += qa * chance[k]
                             mid_b[k] += qb * chance[k] + p * loss[k]
+                        if timed:
+                            mid_w = middle[3, place, low:high]
+                            mid_z = middle[4, place, low:high]
+                            for k in range(high - low):
+                                mid_w[k] += w * chance[k]
+                                mid_z[k] += z * chance[k]
         if not some:
             continue
         for place in range(len(used)):
@@ -978,28 +1056,130 @@ def _advance(rules, plan, armies, rows, roles, frame, turn, now, then, middle, u
             kb = place // (ones_first + 1) % (ones_second + 1)
             index_b = place // (ones_first + 1) // (ones_second + 1)
             row = own.at[a, index_b, kb, ka, 0]
-            low, high, start = own.low[row], own.high[row], own.start[row]
-            mid = p_mid[place]
-            mid_a = qa_mid[place]
-            mid_b = qb_mid[place]
-            for m in range(max(0, high - low)):
-                chance = own.chance[start + m]
-                if chance == 0.0:
+            low, high = own.low[row], own.high[row]
+            start = own.start[row] - low
+            if keeps == 1:
+                low, high = max(low, a_first), min(high, a_last)
+            for m in range(low, max(low, high)):
+                chance_a = own.chance[start + m]
+                if chance_a == 0.0:
                     continue
-                loss = own.loss[start + m]
-                effort += n_second
-                row_p = p_then[low + m]
-                row_a = qa_then[low + m]
-                row_b = qb_then[low + m]
-                for k in range(n_second):
-                    row_p[k] += chance * mid[k]
-                    row_a[k] += chance * mid_a[k] + loss * mid[k]
-                    row_b[k] += chance * mid_b[k]
-    going = 0.0
-    for a in range(n_first):
-        for b in range(n_second):
-            going += p_then[a, b]
-    return going, effort
+                loss_a = own.loss[start + m]
+                if keeps == 0:
+                    effort += _add_row(middle, place, target, m, chance_a, loss_a, np.int64(0), n_second)
+                elif keeps == 1:
+                    effort += _add_row(middle, place, target, m, chance_a, loss_a, b_first, b_last)
+                else:
+                    # Larger armies cannot be reached.
+                    begin = b_last if m < a_last else b_first
+                    effort += _add_row(middle, place, target, m, chance_a, loss_a, begin, n_second)
+    return effort
+
+
+@kernel
+def _add_row(middle, place, target, m, chance, loss, low, high):
+    """Add a row of `middle` to the row of state `m` in `target`, from `low` to `high` - 1; returns its length."""
+    mid = middle[0, place, low:high]
+    mid_a = middle[1, place, low:high]
+    mid_b = middle[2, place, low:high]
+    row = target[0, m, low:high]
+    row_a = target[1, m, low:high]
+    row_b = target[2, m, low:high]
+    for k in range(len(mid)):
+        row[k] += chance * mid[k]
+        row_a[k] += chance * mid_a[k] + loss * mid[k]
+        row_b[k] += chance * mid_b[k]
+    if target.shape[0] > 3:
+        mid_w = middle[3, place, low:high]
+        mid_z = middle[4, place, low:high]
+        row_w = target[3, m, low:high]
+        row_z = target[4, m, low:high]
+        for k in range(len(mid)):
+            row_w[k] += chance * mid_w[k]
+            row_z[k] += chance * mid_z[k]
+    return max(np.int64(0), high - low)
+
+
+@kernel
+def _run_by_level(rules, plan, armies, rows, roles, frame, sizes, spent, middle, used):
+    """Find the time spent in each pair of states of a battle without a limit of turns; returns whether it ends soon.
+
+    Squads never join, so all pairs with the same numbers of squads in play are left for good once a squad is gone:
+    level by level, the pairs of one are moved on among themselves until next to nothing stays, and what they were
+    worth together leads to the lower ones. Fills `spent` with five kinds: time spent, the same times the losses of
+    both armies so far and times the turns so far, and the time weighted with `_STRETCH` to the power of the turns
+    so far, which bounds how long the battle may take.
+    """
+    flow = np.zeros(spent.shape)
+    flow[0, 0, 0] = 1.0
+    flow[4, 0, 0] = 1.0
+    now = np.zeros(spent.shape)
+    then = np.zeros(spent.shape)
+    first, second = sizes
+    a_first = np.int64(0)
+    while a_first < len(first):
+        a_last = a_first
+        while a_last < len(first) and first[a_last] == first[a_first]:
+            a_last += 1
+        b_first = np.int64(0)
+        while b_first < len(second):
+            b_last = b_first
+            while b_last < len(second) and second[b_last] == second[b_first]:
+                b_last += 1
+            span = (a_first, a_last, b_first, b_last)
+            if _sum_block(flow, span) > _SPECK:
+                _copy_block(flow, now, span)
+                for _ in range(_MOST_STAYS):
+                    _add_block(now, spent, span)
+                    _clear_block(then, span)
+                    _move(
+                        rules, plan, armies, rows, roles, frame, np.int64(1), now, then, span, np.int64(1), middle, used
+                    )
+                    now, then = then, now
+                    if _sum_block(now, span) < _STAYS:
+                        break
+                if not _sum_block(now, span) < _STAYS:
+                    return False
+                _move(
+                    rules, plan, armies, rows, roles, frame, np.int64(1), spent, flow, span, np.int64(2), middle, used
+                )
+            b_first = b_last
+        a_first = a_last
+    return True
+
+
+@kernel
+def _sum_block(flow, span):
+    """Probability in a block of pairs, and its weighted time."""
+    total = 0.0
+    for a in range(span[0], span[1]):
+        for b in range(span[2], span[3]):
+            total += flow[0, a, b] + flow[4, a, b]
+    return total
+
+
+@kernel
+def _copy_block(source, target, span):
+    for k in range(source.shape[0]):
+        for a in range(span[0], span[1]):
+            for b in range(span[2], span[3]):
+                target[k, a, b] = source[k, a, b]
+
+
+@kernel
+def _add_block(source, target, span):
+    for k in range(source.shape[0]):
+        for a in range(span[0], span[1]):
+            for b in range(span[2], span[3]):
+                target[k, a, b] += source[k, a, b]
+
+
+@kernel
+def _clear_block(target, span):
+    for k in range(target.shape[0]):
+        for a in range(span[0], span[1]):
+            for b in range(span[2], span[3]):
+                target[k, a, b] = 0.0
 
 
 @kernel
@@ -1146,6 +1326,46 @@ def _end_at_once(rules, plan, acc):
 
 
 @kernel
+def _run_by_turn(rules, plan, armies, rows, roles, frame, limit, changing, weights, moments, used, acc):
+    """Move all pairs of states on turn by turn, to the limit or until next to nothing goes on.
+
+    Returns False for a battle that takes too long.
+    """
+    n_first, n_second = len(armies[0].size), len(armies[1].size)
+    now = np.zeros((3, n_first, n_second))
+    then = np.zeros((3, n_first, n_second))
+    spent = np.zeros((3, n_first, n_second))
+    middle = np.zeros((3, len(used), n_second))
+    span = (np.int64(0), np.int64(n_first), np.int64(0), np.int64(n_second))
+    now[0, 0, 0] = 1.0
+    going = 1.0
+    turn = np.int64(0)
+    effort = np.int64(0)
+    while going > _REMNANT and (limit == 0 or turn < limit):
+        turn = turn + np.int64(1)
+        acc[_A_TURNS] += going
+        acc[_A_TURNS + 1] += going * (2 * turn - 1)
+        is_last = turn == limit
+        if is_last:
+            _account(rules, plan, armies, rows, roles, frame, turn, spent, weights, False, moments)
+            spent[:, :, :] = 0.0
+        _add_block(now, spent, span)
+        if is_last or turn <= changing:
+            _account(rules, plan, armies, rows, roles, frame, turn, spent, weights, is_last, moments)
+            spent[:, :, :] = 0.0
+        if is_last:
+            return True
+        then[:, :, :] = 0.0
+        effort += _move(rules, plan, armies, rows, roles, frame, turn, now, then, span, np.int64(0), middle, used)
+        now, then = then, now
+        going = now[0].sum()
+        if effort > _MOST_EFFORT or turn == _MOST_TURNS:
+            return False
+    _account(rules, plan, armies, rows, roles, frame, turn + 1, spent, weights, False, moments)
+    return True
+
+
+@kernel
 def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     """Solve one battle exactly.
 
@@ -1238,42 +1458,27 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     rows = (rows_a, rows_b)
     weights = (_new_weights(rows_a, levels), _new_weights(rows_b, levels))
     moments = np.zeros(5)
-    now = (np.zeros((n_a, n_b)), np.zeros((n_a, n_b)), np.zeros((n_a, n_b)))
-    then = (np.zeros((n_a, n_b)), np.zeros((n_a, n_b)), np.zeros((n_a, n_b)))
-    spent = (np.zeros((n_a, n_b)), np.zeros((n_a, n_b)), np.zeros((n_a, n_b)))
     places = pools_second * (ones_first + 1) * (ones_second + 1)
-    middle = (np.zeros((places, n_b)), np.zeros((places, n_b)), np.zeros((places, n_b)))
     used = np.zeros(places, dtype=np.int64)
-    now[0][0, 0] = 1.0
-    going = 1.0
-    turn = np.int64(0)
-    effort = np.int64(0)
     limit = rules[_MAX_TURNS]
     changing = max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1
-    while going > _REMNANT and (limit == 0 or turn < limit):
-        turn = turn + np.int64(1)
-        acc[_A_TURNS] += going
-        acc[_A_TURNS + 1] += going * (2 * turn - 1)
-        is_last = turn == limit
-        if is_last:
-            _account(rules, plan, both, rows, roles, frame, turn, spent, weights, False, moments)
-            for k in range(3):
-                spent[k][:, :] = 0.0
-        for k in range(3):
-            _add(spent[k], now[k])
-        if is_last or turn <= changing:
-            _account(rules, plan, both, rows, roles, frame, turn, spent, weights, is_last, moments)
-            for k in range(3):
-                spent[k][:, :] = 0.0
-        if is_last:
-            break
-        going, work = _advance(rules, plan, both, rows, roles, frame, turn, now, then, middle, used)
-        now, then = then, now
-        effort += work
-        if effort > _MOST_EFFORT or turn == _MOST_TURNS:
-            status[row] = _CAPACITY
-            return
-    _account(rules, plan, both, rows, roles, frame, turn + 1, spent, weights, False, moments)
+    done = False
+    if changing == 0 and (limit == 0 or limit >= _FAR):
+        spent = np.zeros((5, n_a, n_b))
+        middle = np.zeros((5, places, n_b))
+        sizes = (army_a.size[:n_a], army_b.size[:n_b])
+        done = _run_by_level(rules, plan, both, rows, roles, frame, sizes, spent, middle, used)
+        # The chance of still going on after the limit is at most the weighted time over the weight of that time.
+        done = done and (limit == 0 or spent[4].sum() <= _REMNANT * _STRETCH ** min(limit, 1000))
+        if done:
+            acc[_A_TURNS] = spent[0].sum()
+            acc[_A_TURNS + 1] = 2.0 * spent[3].sum() + spent[0].sum()
+            _account(rules, plan, both, rows, roles, frame, np.int64(1), spent, weights, False, moments)
+    if not done and not _run_by_turn(
+        rules, plan, both, rows, roles, frame, limit, changing, weights, moments, used, acc
+    ):  # fmt: skip
+        status[row] = _CAPACITY
+        return
     _add_ends(
         rules, plan, army_a, after_a, roles[0], rows_a, weights[0], (ones_second, ones_first), tables, low_second,
         np.int64(1), levels, acc,
@@ -1293,13 +1498,6 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         acc[squads + 3] = max(0.0, _total(plan, roles[k]) * acc[_A_BATTLES] - others)
     acc[_A_SWING] = acc[_A_LOST + 2] - acc[_A_LOST]
     acc[_A_SWING + 1] = acc[_A_LOST + 1] + acc[_A_LOST + 3] - 2.0 * moments[4]
-
-
-@kernel
-def _add(total, part):
-    for a in range(total.shape[0]):
-        for b in range(total.shape[1]):
-            total[a, b] += part[a, b]
 
 
 @kernel

@@ -11,6 +11,7 @@ import pytest
 import analysis
 import simcore
 from analysis import script
+from analysis.frames import Run
 from simcore.errors import ScenarioError
 from tests.rulesets.mass_battle.support import HOUSE, NEAR, battle, house
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 STATUSES = ("active", "suppressed", "routed", "fled", "destroyed", "captured")
 
 
-def sweep(tmp_path: Path, **settings: Any) -> analysis.Run:
+def sweep(tmp_path: Path, **settings: Any) -> Run:
     """Run a small sweep over a budget in an edition of its own."""
     config = {
         "sweep": {
