@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,9 +11,11 @@ import pytest
 import analysis
 import simcore
 from analysis import script
-from analysis.frames import Run
 from simcore.errors import ScenarioError
 from tests.rulesets.mass_battle.support import HOUSE, NEAR, battle, house
+
+if TYPE_CHECKING:
+    from analysis.frames import Run
 
 ROOT = Path(__file__).resolve().parents[3]
 STATUSES = ("active", "suppressed", "routed", "fled", "destroyed", "captured")
