@@ -12,14 +12,15 @@ import pytest
 
 import simcore
 from simcore.core.jit import is_jit_disabled
-from simcore.rulesets.mass_battle import solver
+from simcore.rulesets.mass_battle import army_states, turn_rows
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, Standing, pool_odds
 from simcore.rulesets.mass_battle.lane import N_STANDINGS
 from tests.rulesets.mass_battle.field import ATTACKER, DEFENDER, Field, all_faces
 from tests.rulesets.mass_battle.reference import cases
 from tests.rulesets.mass_battle.support import NEAR, SIDES, battle, house, means
 
-SOLVER: Any = solver
+STATES: Any = army_states
+ROWS: Any = turn_rows
 ALL = [case for name in ("rolls", "chances", "endings", "battles", "sensitivity") for case in cases(name)]
 IN_LINE = (Standing.ACTIVE, Standing.DUE, Standing.LATE)
 SUPPRESSED = (Standing.DUE, Standing.LATE)
@@ -143,13 +144,13 @@ def assert_chances(case: dict[str, Any], pool: int, reach: int) -> None:
     """Check the same figures in what the solver works with."""
     expect = case["expect"]
     most = max(pool, 2 - pool, 2)
-    tables = [SOLVER._binomials(np.int64(most), n, d) for n, d in ((1, 2), (2, 3), (1, 3))]
+    tables = [ROWS.binomials(np.int64(most), n, d) for n, d in ((1, 2), (2, 3), (1, 3))]
     out = np.zeros((reach + 1,) * 3)
     total = np.zeros_like(out)
     kept = 1 if pool >= 1 else most + 1
     own = []
     for ones in range(kept):
-        SOLVER._chances(FIELD.rules, *tables, np.int64(pool), np.int64(reach), np.int64(ones), np.int64(most), out)
+        ROWS.chances_of(FIELD.rules, *tables, np.int64(pool), np.int64(reach), np.int64(ones), np.int64(most), out)
         total += out
         own.append(out.sum())
     for key, value in expect.get("joint", {}).items():
@@ -172,7 +173,7 @@ def rallied(field: Field, squads: int) -> dict[tuple[int, int], float]:
     lanes = np.zeros((2, N_STANDINGS, MAX_TYPES, room), dtype=np.int32)
     lanes[ATTACKER, Standing.ROUTED, 0, 0] = squads
     chances, tried, hits = np.zeros(room), np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int32)
-    n = SOLVER._expand_rally(
+    n = STATES.expand_rally(
         field.rules, field.plan, field.odds, lanes, np.int64(ATTACKER), np.int64(1), chances, tried, hits,
         np.zeros(room),
     )  # fmt: skip
