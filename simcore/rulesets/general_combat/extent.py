@@ -41,11 +41,13 @@ _ENDS = 6
 """Outcomes of a sea battle after which there may be a battle on land."""
 
 # Steps of about a nanosecond, as measured: of a state, and of one combination of both sides' hits in it.
-_LAND_STATE = 500
-_LAND_COMBINATIONS = 3
+_LAND_STATE = 300
+_LAND_COMBINATIONS = 12
 """Combinations that one step goes through on land."""
-_SEA_STATE = 30_000
-_SEA_COMBINATION = 50
+_SEA_STATE = 2_000
+_SEA_COMBINATION = 1
+_DOOMED = 8
+"""How much longer a sea battle takes where those lost in step 2 still fire."""
 _DECIDED_STATE = 100_000
 """Of a state of a battle in which its own odds decide."""
 _RAID_STATE = 20_000
@@ -162,7 +164,10 @@ def _land_effort(scenario: GeneralCombatScenario) -> int:
 
 def _sea_effort(scenario: GeneralCombatScenario) -> int:
     combinations = _hits(scenario, Side.ATTACKER) * _hits(scenario, Side.DEFENDER)
-    return _sea_states(scenario) * (_SEA_STATE + _SEA_COMBINATION * combinations)
+    per_state = _SEA_STATE + _SEA_COMBINATION * combinations
+    if scenario.rules.switches.sub_first_strike == "always":
+        per_state *= _DOOMED
+    return _sea_states(scenario) * per_state
 
 
 def _raid_states(scenario: GeneralCombatScenario) -> tuple[int, int]:
