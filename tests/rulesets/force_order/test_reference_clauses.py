@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rulesets.force_order import reference as ref
-from tests.rulesets.force_order.support import (
+from tests.rulesets.force_order.reference_support import (
     BOAT,
     FLAG,
     LIFEBOAT,
