@@ -360,6 +360,24 @@ def test_the_owner_and_its_flag(recovery: bool) -> None:
     assert actions(state, 0, "attack") == ({(4, 3)} if recovery else set())
 
 
+@rule("FA-21")
+def test_a_recovered_flag_wins_nothing() -> None:
+    rules = reading(own_flag_recovery=True)
+    state = game((0, "soldier3", (1, 3)), (0, "flag", (1, 4)), *OTHERS, rules=rules)
+    assert not [action for action in state.actions if sk.is_preferred(state, action)]
+    act(state, 0, "attack", (1, 4))
+    state.mover = 0
+    assert act(state, 0, "move", (0, 4)).outcome is None
+    # No piece comes to hold both flags, and no carrier.
+    both = game(
+        (0, "soldier3", (1, 4)), (1, "flag", 0), (0, "flag", (1, 3)), (0, "boat_small", (1, 5)), *OTHERS, rules=rules
+    )
+    assert not actions(both, 0, "attack")
+    assert actions(both, 0, "load") == {(1, 5)}
+    two = game((0, "soldier3", (1, 4)), (1, "flag", 0), (0, "boat_small", (1, 5)), (0, "flag", 2), *OTHERS, rules=rules)
+    assert not actions(two, 0, "load")
+
+
 @rule("FA-23")
 def test_only_the_carrier_is_a_target() -> None:
     state = game((0, "saboteur", (4, 4)), (1, "boat_large", (4, 5)), (1, "soldier1", 1), *OTHERS)
@@ -445,6 +463,12 @@ def test_a_boat_carries_the_flag_home() -> None:
 def test_winning_by_capture(win: str, outcome: str | None) -> None:
     state = game((0, "soldier3", (4, 3)), (1, "flag", (4, 4)), *OTHERS, rules=sk.Rules(win=win))
     assert act(state, 0, "attack", (4, 4)).outcome == outcome
+
+
+@rule("FA-25")
+def test_home_rows_do_not_matter_where_captures_win() -> None:
+    state = game((0, "soldier3", (1, 3)), (1, "flag", 0), *OTHERS, rules=sk.Rules(win="capture"))
+    assert act(state, 0, "move", (0, 3)).outcome is None
 
 
 @rule("FA-25")
