@@ -299,11 +299,6 @@ def is_marked_boat(target: Piece) -> bool:
     return target.is_boat and (target.lifeboat or target.flag)
 
 
-def leaves_lone_flag(target: Piece) -> bool:
-    """Return whether a beaten target leaves a flag alone on its square."""
-    return target.flag and not target.lifeboat
-
-
 def is_laden_plane(target: Piece) -> bool:
     """Return whether the target is a plane that holds one or more pieces."""
     return target.kind == "plane" and target.is_loaded
@@ -318,7 +313,7 @@ def boat_won(target: Piece, answer: Answer) -> str:
     answer.clauses.add("FO-12" if is_laden_plane(target) else "FO-17")
     if target.is_boat:
         answer.clauses.add("FO-13")
-    return "beside" if leaves_lone_flag(target) else "take"
+    return "beside" if target.flag else "take"
 
 
 def plane_won(target: Piece, answer: Answer, options: Options) -> str:
@@ -339,7 +334,7 @@ def foot_won(attacker: Piece, target: Piece, answer: Answer) -> str:
         answer.clauses.add("FO-3" if soldier else "FO-29")
     else:
         answer.clauses.add("FO-4" if soldier else "FO-35")
-    return "beside" if leaves_lone_flag(target) else "take"
+    return "beside" if target.flag else "take"
 
 
 def place_winner(attacker: Piece, target: Piece, answer: Answer, options: Options) -> str:

@@ -449,6 +449,8 @@ def test_who_is_saved_by_the_lifeboat() -> None:
             assert "FA-6" in answer.coverage
     assert attack(boat, BOAT, "lose", lifeboat_saves="all_cargo").attacker.cargo == "stays"
     assert attack(BOAT, having(BOAT, "cargo"), lifeboat_saves="all_cargo").target.cargo == "dies"
+    flagged = attack(BOAT, having(boat, "flag"), lifeboat_saves="all_cargo")
+    assert (flagged.target.cargo, flagged.target.flag) == ("stays", "lifeboat")
 
 
 @rule("FA-7")
@@ -504,6 +506,7 @@ def test_a_lone_lifeboat_is_a_boat() -> None:
                 boat = attack(attacker, having(BOAT, *held), result)
                 assert (there.target, there.position, there.clauses) == (boat.target, boat.position, boat.clauses)
     assert attack(LIFEBOAT, BOAT, "lose").clauses == {"FO-10", "FO-16"}
+    assert attack(LIFEBOAT, BOAT, "lose").coverage == {"FA-11"}
 
 
 @rule("FA-12")
@@ -554,6 +557,8 @@ def test_pieces_on_a_tip() -> None:
         assert won.leaves_carrier
     dead = attack(having(aboard(SOLDIER), "flag", "mine"), SOLDIER, "lose")
     assert (dead.attacker.flag, dead.attacker.mine) == ("carrier", "dies")
+    for held, flag in ((("flag",), "carrier"), (("flag", "lifeboat"), "lifeboat")):
+        assert attack(having(aboard(BOAT), *held), BOAT, "lose").attacker.flag == flag
     beside = attack(aboard(SABOTEUR), having(BOAT, "flag"))
     assert_stands(beside, "beside", (0, 0))
     assert not beside.leaves_carrier
