@@ -675,16 +675,22 @@ def _show_edition(ruleset: str, edition: str | None, edition_file: Path | None, 
     if as_json:
         _say_json({"ruleset": ruleset, **chosen})
         return
-    _say(f"{ruleset}, edition {name}: {chosen['title']}; dice with {chosen['dice_sides']} sides\n")
+    dice = f"; dice with {chosen['dice_sides']} sides" if "dice_sides" in chosen else ""
+    _say(f"{ruleset}, edition {name}: {chosen['title']}{dice}\n")
     fields = tuple(next(iter(chosen["units"].values())))
     rows = [
-        (unit, *("" if row[field] is None else str(row[field]) for field in fields))
+        (unit, *("" if row[field] is None else _cell(row[field]) for field in fields))
         for unit, row in chosen["units"].items()
     ]
     _say(_table(("unit", *fields), rows))
     _say("")
-    for switch, value in chosen["switches"].items():
-        _say(f"{switch:<20}  {json.dumps(value) if isinstance(value, bool) else value}")
+    for switch, value in chosen.get("switches", chosen.get("options", {})).items():
+        _say(f"{switch:<20}  {_cell(value)}")
+
+
+def _cell(value: object) -> str:
+    """Return a value of an edition as it would be written in a file, text without quotes."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 @app.command()

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["get_ruleset", "ruleset_names"]
 
-_RULESETS = {"general_combat": "simcore.rulesets.general_combat:RULESET"}
+_RULESETS = {
+    "force_order": "simcore.rulesets.force_order:RULESET",
+    "general_combat": "simcore.rulesets.general_combat:RULESET",
+}
 
 
 def ruleset_names() -> tuple[str, ...]:

@@ -154,6 +154,8 @@ class Ruleset:
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
         ``plain(table) -> dict``: a scenario's table without what asks for certain units, to price units in.
+    means : mapping of str to str
+        Accumulators that are counted once per battle, with the column of a sweep's table that shows their mean.
     kind : str
         Kind of battles that this record resolves; "" for most of them.
     kinds : mapping of str to Ruleset
@@ -186,6 +188,7 @@ class Ruleset:
     pair: Callable[[Any, Any], Any] = lambda _first, _second: None
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    means: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
     kinds: Mapping[str, Ruleset] = field(default_factory=dict)
 

@@ -43,24 +43,6 @@ _SIDES: Final = ("attacker", "defender")
 _ROW_GROUP: Final = 8_192
 _SEED_LIMIT: Final = 2**64
 
-# Accumulators that are counted once per battle, with the column that shows their mean.
-_MEANS: Final = {
-    "captured.battles": "p_captured",
-    "captured.value": "value_gained_mean",
-    "captured.guns": "guns_captured_mean",
-    "captured.complexes": "complexes_captured_mean",
-    "captured.treasury": "treasury_captured_mean",
-    "submerged.attacker": "attacker_submerged_mean",
-    "submerged.defender": "defender_submerged_mean",
-    "no_landing.attacker": "attacker_no_landing_mean",
-    "no_landing.defender": "defender_no_landing_mean",
-    "retreated": "retreated_mean",
-    "bombard.hits": "bombard_hits_mean",
-    "landings": "p_landing",
-    "landed.sum": "landed_mean",
-    "land.battles": "p_land_battle",
-}
-
 
 def _ratio(part: float, whole: float) -> float | None:
     """Return the correctly rounded quotient of two exact integers, or of two floats; None for nothing by nothing."""
@@ -80,7 +62,7 @@ class _Layout:
             # Cycles on land are counted only where a battle took place on land.
             if name.endswith(".sum") and f"{name}sq" in at and not name.startswith("land.")
         ]
-        self.means = [(column, at[name]) for name, column in _MEANS.items() if name in at]
+        self.means = [(column, at[name]) for name, column in ruleset.means.items() if name in at]
         self.means += [
             (name.replace("sea.outcome.", "p_sea_"), k) for name, k in at.items() if name.startswith("sea.outcome.")
         ]

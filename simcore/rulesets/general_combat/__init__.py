@@ -42,6 +42,25 @@ if TYPE_CHECKING:
 __all__ = ["RULESET"]
 
 
+_MEANS = {
+    "captured.battles": "p_captured",
+    "captured.value": "value_gained_mean",
+    "captured.guns": "guns_captured_mean",
+    "captured.complexes": "complexes_captured_mean",
+    "captured.treasury": "treasury_captured_mean",
+    "submerged.attacker": "attacker_submerged_mean",
+    "submerged.defender": "defender_submerged_mean",
+    "no_landing.attacker": "attacker_no_landing_mean",
+    "no_landing.defender": "defender_no_landing_mean",
+    "retreated": "retreated_mean",
+    "bombard.hits": "bombard_hits_mean",
+    "landings": "p_landing",
+    "landed.sum": "landed_mean",
+    "land.battles": "p_land_battle",
+}
+"""Columns of a sweep's table that show means of some accumulators."""
+
+
 def _tally(
     arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
@@ -178,6 +197,7 @@ _BATTLES = Ruleset(
     pair=GeneralCombatScenario.facing,
     kind_of=_kind_of,
     plain=_plain,
+    means=_MEANS,
 )
 _ASSAULTS = replace(
     _BATTLES,
