@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["get_ruleset", "ruleset_names"]
 
 _RULESETS = {
+    "force_order": "simcore.rulesets.force_order:RULESET",
     "general_combat": "simcore.rulesets.general_combat:RULESET",
     "mass_battle": "simcore.rulesets.mass_battle:RULESET",
 }

@@ -21,6 +21,8 @@ __all__ = ["Result", "expected_sd", "sample_sd", "wilson_interval"]
 
 _Z95 = 1.959963984540054
 _ROUNDING = 1e-13
+_LABELS = {"mean_bombard_hits": "bombardment hits"}
+"""How further means are called where their names say too little."""
 
 
 def sample_sd(n: int, total: int, squares: int) -> float | None:
@@ -388,8 +390,11 @@ class Result:
             for label, name in (("gain over default", "gain"), ("gain over written", "gain_over_written")):
                 if part[name] is not None:
                     facts.append((label, f"{part[name]:+.6g}"))
-        if "mean_bombard_hits" in data:
-            facts.append(("bombardment hits", f"{data['mean_bombard_hits']:.2f}"))
+        facts += [
+            (_LABELS.get(name, name.removeprefix("mean_").replace("_", " ")), f"{data[name]:.2f}")
+            for name in data
+            if name.startswith("mean_")
+        ]
         for part in ("sea", "land"):
             if part in data and data[part]["outcomes"]:
                 shares = ", ".join(
