@@ -163,7 +163,8 @@ class Solution:
     dropped : float64 (M,)
         Probability that was too small to follow; 0 within rounding.
     spread : float64 (M, 6)
-        What ``simcore.schema.SPREAD`` names of the swing: its quantiles, and the chance that it is below 0.
+        What ``simcore.schema.SPREAD`` names of the swing: its quantiles, and the chance that it is below 0; NaN where
+        the ruleset's solver does not tell it.
     distributions : tuple of Distribution or None
         Every way in which each battle may end; None unless asked for.
     """
@@ -610,7 +611,9 @@ def solve(encoded: Encoded, *, distribution: bool = False, threads: int | None =
 def _distribute(encoded: Encoded, row: int) -> Distribution:
     """Return every way in which a battle may end."""
     ruleset = encoded.ruleset
-    endings = ruleset.distribute(encoded.arrays, encoded.scenarios, row) if ruleset.distribute is not None else None
+    if ruleset.distribute is None:
+        raise ScenarioError(f'ruleset "{ruleset.id}" does not list the ways to end; leave it out', field="distribution")
+    endings = ruleset.distribute(encoded.arrays, encoded.scenarios, row)
     if endings is None:
         raise ScenarioError("the battle may end in more ways than can be listed; leave it out", field="distribution")
     return Distribution.from_endings(ruleset, endings)
@@ -742,6 +745,32 @@ def replay(
     return encoded.ruleset.replay(encoded.scenarios[0], key, battle, given)
 
 
+def _check_distribution(distribution: object, method: str) -> None:
+    if not isinstance(distribution, bool):
+        raise ScenarioError(f"must be true or false, got {shown(distribution)}", field="distribution")
+    if distribution and method == "simulate":
+        raise ScenarioError('only battles that are solved have one; use method "exact" or "auto"', field="distribution")
+
+
+def _read_battle(
+    attacker: str | Mapping[str, Any] | None,
+    defender: str | Mapping[str, Any] | None,
+    scenario: str | Path | Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> ScenarioModel:
+    """Return the scenario that `odds` was given, whole or in sides and options."""
+    if scenario is not None:
+        if attacker is not None or defender is not None or options:
+            raise ScenarioError("give either a scenario or sides and options, not both", field="scenario")
+        return load_scenario(scenario)
+    data = {key: value for key, value in options.items() if value is not None}
+    for name, side in (("attacker", attacker), ("defender", defender)):
+        if side is not None:
+            # A table with `units` is a whole side, any other one a table of counts.
+            data[name] = dict(side) if isinstance(side, Mapping) and "units" in side else {"units": side}
+    return load_scenario(data)
+
+
 def odds(
     attacker: str | Mapping[str, Any] | None = None,
     defender: str | Mapping[str, Any] | None = None,
@@ -797,24 +826,13 @@ def odds(
         raise ScenarioError(
             f"must be {', '.join(METHODS)}, got {shown(method)}{suggestion(str(method), METHODS)}", field="method"
         )
-    if scenario is not None:
-        if attacker is not None or defender is not None or options:
-            raise ScenarioError("give either a scenario or sides and options, not both", field="scenario")
-        model = load_scenario(scenario)
-    else:
-        data = {key: value for key, value in options.items() if value is not None}
-        for name, side in (("attacker", attacker), ("defender", defender)):
-            if side is not None:
-                # A table with `units` is a whole side, any other one a table of counts.
-                data[name] = dict(side) if isinstance(side, Mapping) and "units" in side else {"units": side}
-        model = load_scenario(data)
-    encoded = encode([model])
+    encoded = encode([_read_battle(attacker, defender, scenario, options)])
+    model = encoded.scenarios[0]
     # Whether input is refused does not depend on whether it is needed.
     battles = _whole(battles, "battles", 1, MAX_BATTLES)
     seed = _whole(seed, "seed", 0, MAX_SEED)
     _check_pairing(pairing)
-    if distribution and method == "simulate":
-        raise ScenarioError('only battles that are solved have one; use method "exact" or "auto"', field="distribution")
+    _check_distribution(distribution, method)
     choice = choose(encoded.ruleset, model) if method == "auto" else None
     reason = choice.reason if choice else None
     if method == "exact" or (choice and choice.is_exact):
@@ -825,6 +843,8 @@ def odds(
         if method == "exact" or encoded.ruleset.cannot_simulate(model):
             raise problems[0].at(field="method")
         reason = problems[0].problem.split(";", maxsplit=1)[0]
+    if distribution:
+        raise ScenarioError(f"the battle is not solved: {reason}; leave it out", field="distribution")
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
     return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=seed, pairing=pairing, reason=reason)
 

@@ -370,7 +370,8 @@ class Result:
                 )
             )
         swing = self.data["swing"]
-        facts.append(("swing", f"{swing['mean']:+.2f} (sd {swing['sd']:.2f})"))
+        # Rounded first: what is nothing but rounding has no sign.
+        facts.append(("swing", f"{round(swing['mean'], 2) + 0.0:+.2f} (sd {swing['sd']:.2f})"))
         if "quantiles" in swing:
             low, _, middle, _, high = swing["quantiles"].values()
             facts.append(("swing, 5 / 50 / 95 %", f"{low:+d} / {middle:+d} / {high:+d}"))
@@ -438,4 +439,8 @@ class Result:
         facts = "".join(f"<tr><th>{e(a)}</th><td colspan='2'>{e(b)}</td></tr>" for a, b in self._facts())
         head = f"<caption>{e(self._title())}<br><small>{e(self._origin())}</small></caption>"
         third = "" if self.method == "exact" else "95 % interval"
-        return f"<table>{head}<tr><th>outcome</th><th>share</th><th>{third}</th></tr>{rows}{facts}</table>"
+        table = f"<table>{head}<tr><th>outcome</th><th>share</th><th>{third}</th></tr>{rows}{facts}</table>"
+        if self.distribution is None:
+            return table
+        listed = "\n".join(self.distribution.lines())
+        return f"{table}<pre>{e(listed)}</pre>"

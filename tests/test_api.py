@@ -537,6 +537,22 @@ def test_distribution_is_part_of_a_solved_result() -> None:
     assert listed.to_frame()["chance"].sum() == pytest.approx(1)
 
 
-def test_only_solved_battles_have_a_distribution() -> None:
+def test_only_solved_battles_have_a_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(simcore.ScenarioError, match="distribution: only battles that are solved"):
         simcore.odds("1 infantry", "1 infantry", method="simulate", distribution=True)
+    with pytest.raises(simcore.ScenarioError, match='distribution: must be true or false, got "yes"'):
+        simcore.odds("1 infantry", "1 infantry", distribution="yes")  # type: ignore[arg-type]
+    with pytest.raises(
+        simcore.ScenarioError, match='distribution: ruleset "mass_battle" does not list the ways to end'
+    ):
+        simcore.odds("1 squad", "1 squad", ruleset="mass_battle", distribution=True)
+    monkeypatch.setattr("simcore.method.AUTO_STATES", 3)
+    with pytest.raises(
+        simcore.ScenarioError, match="distribution: the battle is not solved: up to 4 states, more than 3"
+    ):
+        simcore.odds("1 infantry", "1 infantry", distribution=True)
+
+
+def test_distribution_stands_in_the_page() -> None:
+    page = simcore.odds("1 infantry", "1 infantry", distribution=True)._repr_html_()
+    assert "<pre>most likely of 3 ends" in page

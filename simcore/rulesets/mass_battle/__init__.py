@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from simcore.rulesets.mass_battle.edition import DEFAULT_EDITION, builtin_editions, parse_editions
 from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, OUTCOMES, STATUSES, TYPES, Armies, encode, swing_bound
-from simcore.rulesets.mass_battle.exact import MOST_STATES, count_states, solve_battles
+from simcore.rulesets.mass_battle.exact import MOST_STATES, count_states, effort, solve_battles
 from simcore.rulesets.mass_battle.params import MassBattleScenario, parse_scenario, squad_types
 from simcore.schema import Ruleset, Tallies
 
@@ -76,6 +76,7 @@ RULESET = Ruleset(
         "defender": {"mixes": ["6 squad", "3 squad, 2 mobile_squad"]},
     },
     count_states=count_states,
+    effort=effort,
     most_states=MOST_STATES,
     solve=solve_battles,
     rounds="turns",

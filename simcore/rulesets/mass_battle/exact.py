@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from simcore.rulesets.mass_battle.encoding import Armies
     from simcore.rulesets.mass_battle.params import MassBattleScenario
 
-__all__ = ["MOST_STATES", "count_states", "side_states", "solve_battles"]
+__all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battles"]
 
 MOST_STATES = 2**19
 """Most pairs of states of both armies: one turn takes about a microsecond for each."""
 _AT_A_TIME = 16
+_STATE = 10_000
+"""Steps of a nanosecond that a pair of states takes over as many turns as are usual."""
+_USUAL_TURNS = 100
+_UNLIMITED = 1_000
+"""Turns that a battle without a limit is reckoned with."""
 
 
 def side_states(scenario: MassBattleScenario, side: Side) -> int:
@@ -49,6 +54,22 @@ def count_states(scenario: MassBattleScenario) -> int:
     if scenario.chosen.target_order == "random" and any(len(scenario.counts(side)) > 1 for side in Side):
         return 0
     return side_states(scenario, Side.ATTACKER) * side_states(scenario, Side.DEFENDER)
+
+
+def effort(scenario: MassBattleScenario) -> int:
+    """Return how long an exact solution takes at most, roughly, in steps of about a nanosecond.
+
+    Parameters
+    ----------
+    scenario : MassBattleScenario
+
+    Returns
+    -------
+    int
+        The same on every machine.
+    """
+    turns = scenario.chosen.max_turns or _UNLIMITED
+    return count_states(scenario) * _STATE * max(1, turns // _USUAL_TURNS)
 
 
 def solve_battles(
