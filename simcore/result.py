@@ -374,7 +374,7 @@ class Result:
         facts.append(("swing", f"{round(swing['mean'], 2) + 0.0:+.2f} (sd {swing['sd']:.2f})"))
         if "quantiles" in swing:
             low, _, middle, _, high = swing["quantiles"].values()
-            facts.append(("swing, 5 / 50 / 95 %", f"{low:+d} / {middle:+d} / {high:+d}"))
+            facts.append(("swing q05 / q50 / q95", f"{low:+d} / {middle:+d} / {high:+d}"))
             facts.append(("swing below 0", f"{swing['loss']:.2%}"))
         facts.append((self.rounds, f"{self.data[self.rounds]['mean']:.2f}"))
         return [*facts, *self._more_facts()]

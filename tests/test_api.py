@@ -357,11 +357,11 @@ def test_exact_odds_are_shown_without_intervals() -> None:
     text = str(result)
     assert text.splitlines()[:2] == ["1 tank v 1 infantry", "(general_combat, spring1942, exact: no battle drawn)"]
     assert "50.000000%" in text
-    assert "95 %:" not in text
+    assert "95 %" not in text
     assert "stand off" not in text
     page = result._repr_html_()
     assert "<td>50.000000%</td>" in page
-    assert "95 % interval" not in page
+    assert "95 %" not in page
     frame = result.to_frame()
     assert list(frame.columns) == ["share", "low", "high"]
     assert (frame["low"] == frame["share"]).all()
