@@ -101,7 +101,7 @@ class Meetings(NamedTuple):
 def _attack_chunk(chunk, rows, options, answers, clauses, gaps, status):
     """Resolve one chunk of rows."""
     for i in range(chunk * CHUNK, min(len(rows), (chunk + 1) * CHUNK)):
-        clauses[i], gaps[i] = resolve_attack(rows[i], duel_by_rank(rows[i]), options, answers[i])
+        clauses[i], gaps[i] = resolve_attack(rows, i, duel_by_rank(rows, i), options, answers)
     status[chunk] = _OK
 
 
@@ -183,9 +183,9 @@ def meet(mixes, m, attacker, target, result, row, answer):
     ----------
     mixes : Mixes
     m, attacker, target, result : int64
-    row : int8 (24,)
+    row : int8 (1, 24)
         Scratch.
-    answer : int8 (15,)
+    answer : int8 (1, 15)
         Output by `FateRow`.
 
     Returns
@@ -193,27 +193,27 @@ def meet(mixes, m, attacker, target, result, row, answer):
     clauses, gaps : uint64
     """
     for field in range(_N_FIELDS):
-        row[field] = mixes.pieces[m, 0, attacker, field]
-        row[_TARGET + field] = mixes.pieces[m, 1, target, field]
+        row[0, field] = mixes.pieces[m, 0, attacker, field]
+        row[0, _TARGET + field] = mixes.pieces[m, 1, target, field]
     for field in range(_N_SCENE):
-        row[_SCENE + field] = mixes.scenes[m, field]
+        row[0, _SCENE + field] = mixes.scenes[m, field]
     o = mixes.options[m]
     options = Options(o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9])
-    return resolve_attack(row, result, options, answer)
+    return resolve_attack(row, 0, result, options, answer)
 
 
 @kernel
 def _losses(mixes, m, side, state, answer):
     """Return cost and number of the pieces that a side has lost, with all they held."""
     at = _FATES[side]
-    if answer[at + _FATE] != _DIES:
+    if answer[0, at + _FATE] != _DIES:
         return np.int64(0), np.int64(0)
     costs, loads = mixes.costs[m, side, state], mixes.loads[m, side, state]
     cost, pieces = costs[0], np.int64(1)
-    if answer[at + _FATE_MINE] == _PART_DIES:
+    if answer[0, at + _FATE_MINE] == _PART_DIES:
         cost += costs[1]
         pieces += 1
-    if answer[at + _FATE_CARGO] == _PART_DIES:
+    if answer[0, at + _FATE_CARGO] == _PART_DIES:
         cost += costs[2]
         pieces += loads[1]
     return cost, pieces
@@ -222,7 +222,7 @@ def _losses(mixes, m, side, state, answer):
 @kernel
 def _count(mixes, m, attacker, target, answer, mine, weight, tally):
     """Add one attack to a tally, `weight` times: 1 for one that was drawn, its probability in the exact sums."""
-    outcome = np.int64(answer[_OUTCOME])
+    outcome = np.int64(answer[0, _OUTCOME])
     n_units = mixes.starts.shape[2]
     own, own_pieces = _losses(mixes, m, 0, attacker, answer)
     other, other_pieces = _losses(mixes, m, 1, target, answer)
@@ -243,13 +243,13 @@ def _count(mixes, m, attacker, target, answer, mine, weight, tally):
     for side in range(2):
         state = attacker if side == 0 else target
         at = _FATES[side]
-        if answer[at + _FATE] == _DIES:
-            if answer[at + _FATE_FLAG] in (_LEFT, _ON_LIFEBOAT):
+        if answer[0, at + _FATE] == _DIES:
+            if answer[0, at + _FATE_FLAG] in (_LEFT, _ON_LIFEBOAT):
                 tally[_DROPPED + side] += weight
             # Units are counted down here from what `_add_starts` adds for all battles together.
             column = _SURVIVORS + (outcome * 2 + side) * n_units
             tally[column + mixes.units[m, side, state]] -= weight
-            if answer[at + _FATE_MINE] == _PART_DIES and mixes.loads[m, side, state, 0]:
+            if answer[0, at + _FATE_MINE] == _PART_DIES and mixes.loads[m, side, state, 0]:
                 tally[column + mine] -= weight
 
 
@@ -267,7 +267,7 @@ def _add_starts(mixes, m, tally):
 @kernel
 def _keep(mixes, m, attacker, target, answer, mine, meetings, at):
     """Write one attack down."""
-    meetings.outcome[at] = answer[_OUTCOME]
+    meetings.outcome[at] = answer[0, _OUTCOME]
     meetings.cycles[at] = 1
     for side in range(2):
         state = attacker if side == 0 else target
@@ -275,9 +275,9 @@ def _keep(mixes, m, attacker, target, answer, mine, meetings, at):
             meetings.survivors[at, side, unit] = mixes.starts[m, side, unit]
         cost, _ = _losses(mixes, m, side, state, answer)
         meetings.cost_lost[at, side] = cost
-        if answer[_FATES[side] + _FATE] == _DIES:
+        if answer[0, _FATES[side] + _FATE] == _DIES:
             meetings.survivors[at, side, mixes.units[m, side, state]] -= 1
-            if answer[_FATES[side] + _FATE_MINE] == _PART_DIES and mixes.loads[m, side, state, 0]:
+            if answer[0, _FATES[side] + _FATE_MINE] == _PART_DIES and mixes.loads[m, side, state, 0]:
                 meetings.survivors[at, side, mine] -= 1
 
 
@@ -303,7 +303,7 @@ def resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetin
         Output, one entry for each battle of the run.
     """
     m, first, count = segments[s, 0], segments[s, 1], segments[s, 2]
-    row, answer = np.zeros(_N_ROW, np.int8), np.zeros(_N_ANSWER, np.int8)
+    row, answer = np.zeros((1, _N_ROW), np.int8), np.zeros((1, _N_ANSWER), np.int8)
     tally = tallies[s]
     for i in range(count):
         attacker, target, result = draw_meeting(mixes, m, np.uint64(first + i), keys[m])
@@ -366,7 +366,7 @@ def solve_attacks(mixes, m, mine, tally, swing, chance, meetings):
     int64
         Ways to end with a probability above 0.
     """
-    row, answer, odds = np.zeros(_N_ROW, np.int8), np.zeros(_N_ANSWER, np.int8), np.zeros(3)
+    row, answer, odds = np.zeros((1, _N_ROW), np.int8), np.zeros((1, _N_ANSWER), np.int8), np.zeros(3)
     totals = np.zeros(2)
     for side in range(2):
         for state in range(mixes.numbers[m, side]):

@@ -152,6 +152,7 @@ _ON_TIP = int(Part.ON_TIP)
 _FO = tuple(np.uint64(0 if n == 0 else 1 << (n - 1)) for n in range(36))
 _FA = tuple(np.uint64(0 if n == 0 else 1 << (n - 1)) for n in range(26))
 _NOTHING = np.uint64(0)
+_FIRST = np.uint64(1)
 
 
 @kernel
@@ -176,11 +177,18 @@ def _permission(kind, mount):
 
 
 @kernel
-def _test_target(row, options):
+def _permission_bit(kind, mount):
+    """Return the bit of that clause; a tuple with a place that varies would be copied for every attack."""
+    clause = _permission(kind, mount)
+    return _NOTHING if clause == 0 else _FIRST << np.uint64(clause - 1)
+
+
+@kernel
+def _test_target(rows, i, options):
     """Return which piece a kind may not attack, and where (FO-1, 8, 10, 19, 20, 25, 26, 32; FA-7 to FA-9)."""
-    kind = np.int64(row[_KIND])
-    target = np.int64(row[_TARGET + _KIND])
-    place = np.int64(row[_TARGET + _PLACE])
+    kind = np.int64(rows[i, _KIND])
+    target = np.int64(rows[i, _TARGET + _KIND])
+    place = np.int64(rows[i, _TARGET + _PLACE])
     if kind == _SOLDIER_KIND:
         if place != _LAND:
             return _NOT_ON_LAND
@@ -193,9 +201,9 @@ def _test_target(row, options):
         if target == _SABOTEUR_KIND:
             return _LEGAL if options.boat_attacks_saboteur else _NOT_NAMED
         if target == _FLAG_KIND:
-            if row[_MOUNT] != _ON_NOTHING:  # FO-19 names no flags
+            if rows[i, _MOUNT] != _ON_NOTHING:  # FO-19 names no flags
                 return _NOT_NAMED
-            return _LEGAL if row[_TIP_SOLDIER] else _NO_TIP_SOLDIER
+            return _LEGAL if rows[i, _TIP_SOLDIER] else _NO_TIP_SOLDIER
         return _LEGAL if target == _PLANE_KIND or _is_boat(target) else _NOT_NAMED
     if kind == _PLANE_KIND and target == _FLAG_KIND and options.plane_attacks_flag == 0:
         return _NO_RESULT
@@ -203,87 +211,88 @@ def _test_target(row, options):
 
 
 @kernel
-def _test_range(row, options):
+def _test_range(rows, i, options):
     """Return whether the target is out of reach (FO-1, FO-20, FA-4, FA-5)."""
-    rows, columns = abs(np.int64(row[_ROWS])), abs(np.int64(row[_COLUMNS]))
-    if row[_KIND] == _PLANE_KIND:
-        if rows != 0 and columns != 0:
+    down, across = abs(np.int64(rows[i, _ROWS])), abs(np.int64(rows[i, _COLUMNS]))
+    if rows[i, _KIND] == _PLANE_KIND:
+        if down != 0 and across != 0:
             return _NOT_IN_LINE
-        return _LINE_BLOCKED if options.plane_line_blocked and row[_BLOCKED] else _LEGAL
-    steps = max(rows, columns) if options.adjacency else rows + columns
+        return _LINE_BLOCKED if options.plane_line_blocked and rows[i, _BLOCKED] else _LEGAL
+    steps = max(down, across) if options.adjacency else down + across
     return _LEGAL if steps == 1 else _NOT_BESIDE
 
 
 @kernel
-def refuse_attack(row, options):
+def refuse_attack(rows, i, options):
     """Return why an attack is illegal, as a `Reason`; 0 if it is legal.
 
     Parameters
     ----------
-    row : int8 (24,)
+    rows : int8 (N, 24)
+    i : int64
     options : Options
 
     Returns
     -------
     int64
     """
-    if row[_MOUNT] == _IN_HOLD:  # FA-10
+    if rows[i, _MOUNT] == _IN_HOLD:  # FA-10
         return _NOT_ON_TIP
-    if _permission(np.int64(row[_KIND]), np.int64(row[_MOUNT])) == 0:
+    if _permission(np.int64(rows[i, _KIND]), np.int64(rows[i, _MOUNT])) == 0:
         return _NO_TIP_CLAUSE
-    if row[_TARGET + _MOUNT] != _ON_NOTHING:  # FA-23
+    if rows[i, _TARGET + _MOUNT] != _ON_NOTHING:  # FA-23
         return _CARGO_TARGET
-    if row[_IS_OWN] and not (row[_TARGET + _KIND] == _FLAG_KIND and options.own_flag_recovery):  # FA-19, FA-21
+    if rows[i, _IS_OWN] and not (rows[i, _TARGET + _KIND] == _FLAG_KIND and options.own_flag_recovery):  # FA-19, FA-21
         return _OWN_PIECE
-    reason = _test_target(row, options)
-    return reason if reason != _LEGAL else _test_range(row, options)
+    reason = _test_target(rows, i, options)
+    return reason if reason != _LEGAL else _test_range(rows, i, options)
 
 
 @kernel
-def duel_by_rank(row):
+def duel_by_rank(rows, i):
     """Return the `Result` of a row's duel, by the two ranks where it is not given (FO-2, 11, 21, 27; FA-17)."""
-    result = np.int64(row[_RESULT])
+    result = np.int64(rows[i, _RESULT])
     if result != _BY_RANK:
         return result
-    own, other = np.int64(row[_ATTACKER_RANK]), np.int64(row[_TARGET_RANK])
+    own, other = np.int64(rows[i, _ATTACKER_RANK]), np.int64(rows[i, _TARGET_RANK])
     if own == other:
         return _TIE
     return _WIN if own > other else _LOSE
 
 
 @kernel
-def _remove(row, base, options, answer, at):
+def _remove(rows, i, base, options, answers, at):
     """Take a dead piece off with what it takes along (FO-3, 6, 7, 12 to 18, 22, 29, 31, 33; FA-6, FA-12).
 
     Returns
     -------
     clauses, gaps : uint64
     """
-    kind = np.int64(row[base + _KIND])
-    has_flag, has_lifeboat = row[base + _FLAG] != 0, row[base + _LIFEBOAT] != 0
+    kind = np.int64(rows[i, base + _KIND])
+    has_flag, has_lifeboat = rows[i, base + _FLAG] != 0, rows[i, base + _LIFEBOAT] != 0
     clauses, gaps = _NOTHING, _NOTHING
-    answer[at + _FATE] = _DIES
-    if row[base + _MINE]:
-        answer[at + _FATE_MINE] = _PART_DIES
+    answers[i, at + _FATE] = _DIES
+    if rows[i, base + _MINE]:
+        answers[i, at + _FATE_MINE] = _PART_DIES
         clauses |= _FO[6] if kind == _SOLDIER_KIND else _FO[31]
     if has_lifeboat:
-        answer[at + _FATE_LIFEBOAT] = _LEFT
+        answers[i, at + _FATE_LIFEBOAT] = _LEFT
         clauses |= _FO[18]
     if has_flag:
         if has_lifeboat:
-            answer[at + _FATE_FLAG] = _ON_LIFEBOAT
+            answers[i, at + _FATE_FLAG] = _ON_LIFEBOAT
             gaps |= _FA[12]
         else:
-            answer[at + _FATE_FLAG] = _LEFT
+            answers[i, at + _FATE_FLAG] = _LEFT
             if kind == _SOLDIER_KIND:
                 clauses |= _FO[7]
             elif kind == _SABOTEUR_KIND:
                 clauses |= _FO[33]
             else:
                 clauses |= _FO[15]
-    if row[base + _CARGO]:
+    if rows[i, base + _CARGO]:
         is_saved = has_lifeboat and options.lifeboat_saves == 1
-        answer[at + _FATE_CARGO] = _LEFT if is_saved else _PART_DIES
+        answers[i, at + _FATE_CARGO] = _LEFT if is_saved else _PART_DIES
         if has_lifeboat and not has_flag:
             gaps |= _FA[6]
     if kind == _PLANE_KIND:
@@ -292,16 +301,16 @@ def _remove(row, base, options, answer, at):
 
 
 @kernel
-def _defeat_attacker(row, options, answer, is_alone):
+def _defeat_attacker(rows, i, options, answers, is_alone):
     """Remove a beaten attacker; `is_alone`: the target lives and stays where it is (FO-9, 16, 22, 34; FA-14, FA-22)."""
-    kind = np.int64(row[_KIND])
-    clauses, gaps = _remove(row, 0, options, answer, _OUT_ATTACKER)
-    if row[_FLAG] and row[_MOUNT] != _ON_NOTHING and not row[_LIFEBOAT]:
+    kind = np.int64(rows[i, _KIND])
+    clauses, gaps = _remove(rows, i, 0, options, answers, _OUT_ATTACKER)
+    if rows[i, _FLAG] and rows[i, _MOUNT] != _ON_NOTHING and not rows[i, _LIFEBOAT]:
         gaps |= _FA[16]
     if _is_boat(kind):
-        if not row[_LIFEBOAT] and not row[_FLAG]:
+        if not rows[i, _LIFEBOAT] and not rows[i, _FLAG]:
             clauses |= _FO[16]
-        if is_alone and row[_LIFEBOAT]:
+        if is_alone and rows[i, _LIFEBOAT]:
             gaps |= _FA[14]
     elif is_alone and kind == _SOLDIER_KIND:
         clauses |= _FO[9]
@@ -311,59 +320,59 @@ def _defeat_attacker(row, options, answer, is_alone):
 
 
 @kernel
-def _go_beside(row, answer):
+def _go_beside(rows, i, answers):
     """Move a plane up to the last square before its target; it stays where that is taken (FO-7, FO-23, FA-2)."""
-    rows, columns = np.int64(row[_ROWS]), np.int64(row[_COLUMNS])
-    if row[_BESIDE_TAKEN]:
-        answer[_OUT_POSITION] = _STAY
+    down, across = np.int64(rows[i, _ROWS]), np.int64(rows[i, _COLUMNS])
+    if rows[i, _BESIDE_TAKEN]:
+        answers[i, _OUT_POSITION] = _STAY
         return
-    answer[_OUT_POSITION] = _BESIDE
-    answer[_OUT_ROW] = rows - np.sign(rows)
-    answer[_OUT_COLUMN] = columns - np.sign(columns)
+    answers[i, _OUT_POSITION] = _BESIDE
+    answers[i, _OUT_ROW] = down - np.sign(down)
+    answers[i, _OUT_COLUMN] = across - np.sign(across)
 
 
 @kernel
-def _take_square(row, answer):
-    answer[_OUT_POSITION] = _TAKE
-    answer[_OUT_ROW] = row[_ROWS]
-    answer[_OUT_COLUMN] = row[_COLUMNS]
+def _take_square(rows, i, answers):
+    answers[i, _OUT_POSITION] = _TAKE
+    answers[i, _OUT_ROW] = rows[i, _ROWS]
+    answers[i, _OUT_COLUMN] = rows[i, _COLUMNS]
 
 
 @kernel
-def _advance_plane(row, options, answer, leaves_something):
+def _advance_plane(rows, i, options, answers, leaves_something):
     """Place a plane that has won (FO-7, 23, 24, 33; FA-1, FA-2)."""
-    target = np.int64(row[_TARGET + _KIND])
+    target = np.int64(rows[i, _TARGET + _KIND])
     if leaves_something:
         if options.plane_special_win == 0:
-            _go_beside(row, answer)
+            _go_beside(rows, i, answers)
         else:
-            answer[_OUT_POSITION] = _STAY
+            answers[i, _OUT_POSITION] = _STAY
         return _FO[23] if _is_boat(target) else _FO[24]
     if options.plane_win == 0:
-        answer[_OUT_POSITION] = _STAY
+        answers[i, _OUT_POSITION] = _STAY
     elif options.plane_win == 1:
-        _take_square(row, answer)
+        _take_square(rows, i, answers)
     else:
-        _go_beside(row, answer)
+        _go_beside(rows, i, answers)
     return _FO[24]
 
 
 @kernel
-def _advance(row, options, answer):
+def _advance(rows, i, options, answers):
     """Place an attacker that has won, what is left behind coming first (section 3); returns the clauses."""
-    kind = np.int64(row[_KIND])
-    target = np.int64(row[_TARGET + _KIND])
-    leaves_lifeboat = row[_TARGET + _LIFEBOAT] != 0
-    leaves_something = leaves_lifeboat or row[_TARGET + _FLAG] != 0
-    is_loaded_plane = target == _PLANE_KIND and row[_TARGET + _CARGO] != 0
+    kind = np.int64(rows[i, _KIND])
+    target = np.int64(rows[i, _TARGET + _KIND])
+    leaves_lifeboat = rows[i, _TARGET + _LIFEBOAT] != 0
+    leaves_something = leaves_lifeboat or rows[i, _TARGET + _FLAG] != 0
+    is_loaded_plane = target == _PLANE_KIND and rows[i, _TARGET + _CARGO] != 0
     if kind == _PLANE_KIND:
-        return _advance_plane(row, options, answer, leaves_something)
+        return _advance_plane(rows, i, options, answers, leaves_something)
     if not leaves_something:
-        _take_square(row, answer)
+        _take_square(rows, i, answers)
     elif leaves_lifeboat and _is_boat(kind):  # FO-18 says "stays", of the same square
-        answer[_OUT_POSITION] = _STAY
+        answers[i, _OUT_POSITION] = _STAY
     else:
-        answer[_OUT_POSITION] = _BESIDE
+        answers[i, _OUT_POSITION] = _BESIDE
     if kind == _SOLDIER_KIND:
         return _FO[3] if is_loaded_plane else _FO[4]
     if kind == _SABOTEUR_KIND:
@@ -376,19 +385,19 @@ def _advance(row, options, answer):
 
 
 @kernel
-def _capture_flag(row, options, answer):
+def _capture_flag(rows, i, options, answers):
     """Take a lone flag: no duel is fought (FO-5, 14, 28; FA-9)."""
-    kind = np.int64(row[_KIND])
+    kind = np.int64(rows[i, _KIND])
     if kind == _PLANE_KIND and options.plane_attacks_flag == 1:
-        clauses, gaps = _defeat_attacker(row, options, answer, True)
-        answer[_OUT_OUTCOME] = _DEFENDER_WINS
-        answer[_OUT_TARGET + _FATE] = _LIVES
+        clauses, gaps = _defeat_attacker(rows, i, options, answers, True)
+        answers[i, _OUT_OUTCOME] = _DEFENDER_WINS
+        answers[i, _OUT_TARGET + _FATE] = _LIVES
         return clauses, gaps | _FA[9]
-    answer[_OUT_OUTCOME] = _FLAG_TAKEN
-    answer[_OUT_ATTACKER + _FATE] = _LIVES
-    answer[_OUT_TARGET + _FATE] = _CAPTURED
-    answer[_OUT_TARGET + _FATE_FLAG] = _ON_TIP if _is_boat(kind) else _ON_ATTACKER
-    _take_square(row, answer)
+    answers[i, _OUT_OUTCOME] = _FLAG_TAKEN
+    answers[i, _OUT_ATTACKER + _FATE] = _LIVES
+    answers[i, _OUT_TARGET + _FATE] = _CAPTURED
+    answers[i, _OUT_TARGET + _FATE_FLAG] = _ON_TIP if _is_boat(kind) else _ON_ATTACKER
+    _take_square(rows, i, answers)
     if kind == _PLANE_KIND:
         return _NOTHING, _FA[9]
     if kind == _SOLDIER_KIND:
@@ -397,15 +406,15 @@ def _capture_flag(row, options, answer):
 
 
 @kernel
-def _win(row, options, answer):
-    kind = np.int64(row[_KIND])
-    target = np.int64(row[_TARGET + _KIND])
-    answer[_OUT_OUTCOME] = _ATTACKER_WINS
-    answer[_OUT_ATTACKER + _FATE] = _LIVES
-    clauses, gaps = _remove(row, _TARGET, options, answer, _OUT_TARGET)
-    clauses |= _advance(row, options, answer)
-    is_plain = not row[_TARGET + _FLAG] and not row[_TARGET + _LIFEBOAT]
-    if _is_boat(target) and row[_TARGET + _CARGO] and is_plain and not _is_boat(kind):
+def _win(rows, i, options, answers):
+    kind = np.int64(rows[i, _KIND])
+    target = np.int64(rows[i, _TARGET + _KIND])
+    answers[i, _OUT_OUTCOME] = _ATTACKER_WINS
+    answers[i, _OUT_ATTACKER + _FATE] = _LIVES
+    clauses, gaps = _remove(rows, i, _TARGET, options, answers, _OUT_TARGET)
+    clauses |= _advance(rows, i, options, answers)
+    is_plain = not rows[i, _TARGET + _FLAG] and not rows[i, _TARGET + _LIFEBOAT]
+    if _is_boat(target) and rows[i, _TARGET + _CARGO] and is_plain and not _is_boat(kind):
         gaps |= _FA[13]
     if target == _LIFEBOAT_KIND:
         gaps |= _FA[11]
@@ -413,89 +422,91 @@ def _win(row, options, answer):
 
 
 @kernel
-def _lose(row, options, answer):
-    clauses, gaps = _defeat_attacker(row, options, answer, True)
-    answer[_OUT_OUTCOME] = _DEFENDER_WINS
-    answer[_OUT_TARGET + _FATE] = _LIVES
+def _lose(rows, i, options, answers):
+    clauses, gaps = _defeat_attacker(rows, i, options, answers, True)
+    answers[i, _OUT_OUTCOME] = _DEFENDER_WINS
+    answers[i, _OUT_TARGET + _FATE] = _LIVES
     return clauses, gaps
 
 
 @kernel
-def _tie_both_die(row, options, answer):
-    clauses, gaps = _defeat_attacker(row, options, answer, False)
-    more, more_gaps = _remove(row, _TARGET, options, answer, _OUT_TARGET)
-    answer[_OUT_OUTCOME] = _BOTH_DIE
+def _tie_both_die(rows, i, options, answers):
+    clauses, gaps = _defeat_attacker(rows, i, options, answers, False)
+    more, more_gaps = _remove(rows, i, _TARGET, options, answers, _OUT_TARGET)
+    answers[i, _OUT_OUTCOME] = _BOTH_DIE
     return clauses | more, gaps | more_gaps
 
 
 @kernel
-def _fight(row, result, options, answer):
+def _fight(rows, i, result, options, answers):
     """Apply a duel's result (FO-2, 11, 21, 27; FA-3)."""
     if result != _TIE:
-        return _win(row, options, answer) if result == _WIN else _lose(row, options, answer)
+        return _win(rows, i, options, answers) if result == _WIN else _lose(rows, i, options, answers)
     clauses, gaps = _NOTHING, _NOTHING
     if options.tie == 0:
-        clauses, gaps = _tie_both_die(row, options, answer)
+        clauses, gaps = _tie_both_die(rows, i, options, answers)
     elif options.tie == 1:
-        clauses, gaps = _win(row, options, answer)
+        clauses, gaps = _win(rows, i, options, answers)
     elif options.tie == 2:
-        clauses, gaps = _lose(row, options, answer)
+        clauses, gaps = _lose(rows, i, options, answers)
     else:
-        answer[_OUT_OUTCOME] = _BOTH_STAY
-        answer[_OUT_POSITION] = _STAY
-        answer[_OUT_ATTACKER + _FATE] = _LIVES
-        answer[_OUT_TARGET + _FATE] = _LIVES
+        answers[i, _OUT_OUTCOME] = _BOTH_STAY
+        answers[i, _OUT_POSITION] = _STAY
+        answers[i, _OUT_ATTACKER + _FATE] = _LIVES
+        answers[i, _OUT_TARGET + _FATE] = _LIVES
     return clauses, gaps | _FA[3]
 
 
 @kernel
-def _refusal_gap(row, reason):
+def _refusal_gap(rows, i, reason):
     """Return which gap of the rules an illegal attack falls into."""
     if reason == _NOT_ON_TIP:
         return _FA[10]
     if reason == _NO_RESULT:
         return _FA[9]
-    if reason == _NOT_NAMED and row[_TARGET + _KIND] == _SABOTEUR_KIND:
-        return _FA[7] if row[_KIND] == _SOLDIER_KIND else _FA[8]
+    if reason == _NOT_NAMED and rows[i, _TARGET + _KIND] == _SABOTEUR_KIND:
+        return _FA[7] if rows[i, _KIND] == _SOLDIER_KIND else _FA[8]
     return _NOTHING
 
 
 @kernel
-def resolve_attack(row, result, options, answer):
+def resolve_attack(rows, i, result, options, answers):
     """Resolve one attack.
 
     Parameters
     ----------
-    row : int8 (24,)
-        One that can exist.
+    rows : int8 (N, 24)
+        Rows that can exist.
+    i : int64
+        The one that is resolved.
     result : int64
         `Result` of the duel, one of WIN, LOSE and TIE; of no account where there is none.
     options : Options
-    answer : int8 (15,)
-        Output by `FateRow`.
+    answers : int8 (N, 15)
+        Output in row i, by `FateRow`.
 
     Returns
     -------
     clauses, gaps : uint64
         Bit n - 1 for each clause FO-n that decided, and for each gap FA-n of the text that a default had to fill.
     """
-    for field in range(len(answer)):
-        answer[field] = 0
-    kind = np.int64(row[_KIND])
-    target = np.int64(row[_TARGET + _KIND])
-    reason = refuse_attack(row, options)
+    for field in range(answers.shape[1]):
+        answers[i, field] = 0
+    kind = np.int64(rows[i, _KIND])
+    target = np.int64(rows[i, _TARGET + _KIND])
+    reason = refuse_attack(rows, i, options)
     if reason != _LEGAL:
-        answer[_OUT_REASON] = reason
-        answer[_OUT_OUTCOME] = _ILLEGAL
-        return _FO[_permission(kind, np.int64(row[_MOUNT]))], _refusal_gap(row, reason)
+        answers[i, _OUT_REASON] = reason
+        answers[i, _OUT_OUTCOME] = _ILLEGAL
+        return _permission_bit(kind, np.int64(rows[i, _MOUNT])), _refusal_gap(rows, i, reason)
     if target == _FLAG_KIND:
-        clauses, gaps = _capture_flag(row, options, answer)
+        clauses, gaps = _capture_flag(rows, i, options, answers)
     else:
-        clauses, gaps = _fight(row, result, options, answer)
+        clauses, gaps = _fight(rows, i, result, options, answers)
     if kind == _SOLDIER_KIND and target == _SABOTEUR_KIND:
         gaps |= _FA[7]
     if _is_boat(kind) and target == _SABOTEUR_KIND:
         gaps |= _FA[8]
     if kind == _LIFEBOAT_KIND or (_is_boat(kind) and target == _LIFEBOAT_KIND):
         gaps |= _FA[11]
-    return clauses | _FO[_permission(kind, np.int64(row[_MOUNT]))], gaps
+    return clauses | _permission_bit(kind, np.int64(rows[i, _MOUNT])), gaps

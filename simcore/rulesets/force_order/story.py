@@ -179,9 +179,9 @@ def replay(
     piece, enemy = states[0][met[0]], states[1][met[1]]
     result = _duel(scenario, piece.unit, enemy.unit, result, source)
     source.finish()
-    row, answer = np.zeros(len(ROW_FIELDS), dtype=np.int8), np.zeros(ANSWER_COLUMNS, dtype=np.int8)
+    row, answer = np.zeros((1, len(ROW_FIELDS)), dtype=np.int8), np.zeros((1, ANSWER_COLUMNS), dtype=np.int8)
     clauses, gaps = kernel.meet(mixes, 0, met[0], met[1], result, row, answer)
-    found = Attacks(answer[None], np.array([clauses], dtype=np.uint64), np.array([gaps], dtype=np.uint64)).describe(0)
+    found = Attacks(answer, np.array([clauses], dtype=np.uint64), np.array([gaps], dtype=np.uint64)).describe(0)
     lines = _lines(scenario, piece, enemy, Result(result), found, battle)
     return Replay(battle, found["outcome"], lines, found, source.draws)
 

@@ -21,6 +21,8 @@ from simcore.rulesets.force_order.edition import (
     parse_editions,
 )
 from simcore.rulesets.force_order.layout import Kind
+from simcore.rulesets.force_order.pairs import pair_table
+from simcore.scenario import load_scenario
 from tests.rulesets.force_order import reference as ref
 from tests.rulesets.force_order.page import BEGIN, END, IMAGES, PAGE, PICTURES, tables
 
@@ -158,6 +160,21 @@ def test_pieces_held_count_as_lost() -> None:
     flag = {"units": "1 flag", "place": "sea"}
     taken = simcore.odds(scenario=scenario(held | {"units": "1 boat_large"}, flag)).to_dict()
     assert taken["outcomes"]["flag_taken"] == taken["mean_flags_taken"] == 1.0
+
+
+def test_pairs_of_units() -> None:
+    model = load_scenario(scenario("1 soldier5, 1 saboteur", "1 soldier9, 3 boat_large, 1 flag"))
+    pairs = {(pair.attacker, pair.defender): pair for pair in pair_table(model)}  # type: ignore[arg-type]
+    assert len(pairs) == 6
+    assert sum(pair.share for pair in pairs.values()) == pytest.approx(1.0)
+    assert pairs["soldier5", "boat_large"].share == pytest.approx(0.3)
+    assert pairs["soldier5", "boat_large"].outcomes == {"illegal": 1.0}
+    assert pairs["saboteur", "boat_large"].outcomes == pytest.approx({"attacker_wins": 1.0})
+    assert pairs["soldier5", "flag"].outcomes == pytest.approx({"flag_taken": 0.5, "illegal": 0.5})
+    whole = simcore.odds(scenario=scenario("1 soldier5, 1 saboteur", "1 soldier9, 3 boat_large, 1 flag")).outcomes
+    for outcome, share in whole.items():
+        parts = sum(pair.share * pair.outcomes.get(outcome, 0.0) for pair in pairs.values())
+        assert parts == pytest.approx(share)
 
 
 def test_states_of_single_units() -> None:
