@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from simcore.core.odds import OddsList
+from simcore.core.odds_list import OddsList
 from simcore.enums import Side
 from simcore.rulesets.general_combat.encoding import AIRCRAFT, UNITS, UnitType
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from simcore.core.odds import OddsList
+from simcore.core.odds_list import OddsList
 from simcore.enums import Side
 
 if TYPE_CHECKING:

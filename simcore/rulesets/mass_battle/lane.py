@@ -589,7 +589,8 @@ def close_up(plan, lanes, n_going):
     for side in range(2):
         for k in range(plan.n_types[side]):
             t = plan.listed[side, k]
-            for standing in range(_DESTROYED + 1):
+            # Captured squads too, of which there are none yet: those of battles that ended are still in their lanes.
+            for standing in range(N_STANDINGS):
                 own = squads[side, standing, t]
                 for j in range(n_going):
                     own[j] = own[going[j]]

@@ -477,6 +477,20 @@ def test_squads_are_conserved(scenario: dict[str, Any], number: int) -> None:
         assert found == scenario[side]["units"]
 
 
+@given(scenarios())
+def test_squads_of_many_battles_are_conserved(scenario: dict[str, Any]) -> None:
+    # More battles than lanes: what one leaves behind in its lane is not the next one's.
+    encoded = simcore.encode([scenario])
+    run = simcore.simulate(encoded, battles=BATTLES // 4 + 60)
+    for side, name in ((0, "attacker"), (1, "defender")):
+        counted = sum(
+            int(run.column(column)[0])
+            for column in encoded.ruleset.accumulators
+            if column.startswith(f"squads.{name}.")
+        )
+        assert counted == run.battles * sum(encoded.scenarios[0].counts(side).values())
+
+
 def test_exchanging_the_armies_mirrors_the_odds() -> None:
     one = {"units": "3 squad, 1 mobile_squad", "pool_modifier": -1}
     two = {"units": "3 squad", "support_dice": 1}
