@@ -384,7 +384,8 @@ def test_the_sampler_leaves_as_the_solver_does() -> None:
     for row, name in enumerate(SAMPLED):
         exact = dict(zip(encoded.ruleset.accumulators, solution.tally[row].tolist(), strict=True))
         found = dict(zip(encoded.ruleset.accumulators, (run.tally[row] / battles).tolist(), strict=True))
-        assert exact["outcome.attacker_retreats"] > 0.01, name
+        # From a landing some leave while others fight on.
+        assert exact["outcome.attacker_retreats"] + exact["retreated"] > 0.01, name
         for outcome in (column for column in exact if column.startswith("outcome.")):
             p = exact[outcome]
             assert abs(found[outcome] - p) <= 4.5 * (p * (1 - p) / battles) ** 0.5 + 1e-15, (name, outcome)
