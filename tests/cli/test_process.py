@@ -19,7 +19,7 @@ LONG = """
 [sweep]
 name = "long"
 method = "simulate"
-battles = 150_000
+battles = 300_000
 [attacker]
 budget = { units = ["infantry", "artillery", "tank", "fighter"], cost = 30, slack = 2, max_units = 10 }
 [defender]

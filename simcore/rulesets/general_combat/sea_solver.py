@@ -97,6 +97,8 @@ _CELLS_PER_PAIR = 8
 _MOST_EFFORT = 20_000_000_000
 """Pairs of states that a solution may lead to, repeated ones included: some minutes of work."""
 _MOST_LEVELS = 1_000_000
+_MOST_CHANCES = 1 << 28
+"""Most entries of the table of distributions of hits: two gigabytes, of which only what is used takes memory."""
 
 
 # Lists of what a side may be left with.
@@ -640,6 +642,8 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     status[s] = _CAPACITY
     most = most_hits(plan, ATTACKER, battles.counts[row, 0])
     most_back = most_hits(plan, DEFENDER, battles.counts[row, 1])
+    if 8 * capacity[0] * (2 * max(most[0], most_back[0]) + 4) > _MOST_CHANCES:
+        return
     known = new_known(capacity[0], max(most[0], most_back[0]))
     own, own_fits = new_fleet(known, plan, ATTACKER, battles.counts[row, 0], most_back)
     enemy, enemy_fits = new_fleet(known, plan, DEFENDER, battles.counts[row, 1], most)

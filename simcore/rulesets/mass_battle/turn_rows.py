@@ -134,6 +134,20 @@ def _add_effects(rules, six, five_up, four_up, reach, chance, out):
 
 
 @kernel
+def _scale(out, reach):
+    """Make chances sum up to 1: those of a thousand dice come from half a million terms, each of them rounded."""
+    total = 0.0
+    for destroyed in range(reach + 1):
+        for routed in range(reach + 1):
+            for suppressed in range(reach + 1):
+                total += out[destroyed, routed, suppressed]
+    for destroyed in range(reach + 1):
+        for routed in range(reach + 1):
+            for suppressed in range(reach + 1):
+                out[destroyed, routed, suppressed] /= total
+
+
+@kernel
 def chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out):
     """Fill `out` with the chances of the effects of a roll that shows so many ones (MB-2, MB-19 to MB-21).
 
@@ -163,6 +177,8 @@ def chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out):
                     continue
                 for six in range(five + 1):
                     _add_effects(rules, six, five, four, reach, part * half[five, six], out)
+        if not counted:
+            _scale(out, reach)
         return
     others = np.int64(dice_of(rules, pool)) - 1
     for main in range(2):
