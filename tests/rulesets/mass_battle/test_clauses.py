@@ -477,6 +477,7 @@ def test_squads_are_conserved(scenario: dict[str, Any], number: int) -> None:
         assert found == scenario[side]["units"]
 
 
+@compiled_only
 @given(scenarios())
 def test_squads_of_many_battles_are_conserved(scenario: dict[str, Any]) -> None:
     # More battles than lanes: what one leaves behind in its lane is not the next one's.
@@ -518,7 +519,7 @@ def test_samples_agree_with_solutions(scenario: dict[str, Any]) -> None:
         assert abs(drawn[f"{side}.cost_lost.sum"] - mean) <= 5.5 * spread / BATTLES**0.5 + 1e-9
 
 
-@pytest.mark.parametrize("pool", [0, 1, -1, 1000])
+@pytest.mark.parametrize("pool", [0, 1, -1, pytest.param(1000, marks=compiled_only)])
 def test_boundary_pools(pool: int) -> None:
     scenario = battle({"units": "2 squad", "pool": pool}, {"units": "2 squad", "pool": 1}, pool_model="fixed")
     drawn, found = means(scenario, exact=False, battles=BATTLES), means(scenario)
