@@ -503,20 +503,33 @@ def test_exchanging_the_armies_mirrors_the_odds() -> None:
         assert abs(value - sign * there[mirror]) < 1e-11 * max(1.0, abs(value)), name
 
 
+def most_lost(scenario: dict[str, Any], side: str) -> int:
+    """Return what a side can lose at most."""
+    return int(simcore.encode([scenario]).scenarios[0].cost(SIDES.index(side)))
+
+
 @pytest.mark.statistical
 @compiled_only
 @given(scenario=scenarios(most=2))
 def test_samples_agree_with_solutions(scenario: dict[str, Any]) -> None:
     if scenario["options"].get("target_order") == "random" and any(len(scenario[s]["units"]) > 1 for s in SIDES):
         return
-    found, drawn = means(scenario), means(scenario, exact=False, battles=BATTLES)
+    try:
+        found = means(scenario)
+    except simcore.ScenarioError as problem:  # too large to be solved
+        if "more states than" not in problem.problem:
+            raise
+        return
+    drawn = means(scenario, exact=False, battles=BATTLES)
     for name in ("attacker_wins", "defender_wins", "both_broken", "undecided"):
         p = min(1.0, max(0.0, found[f"outcome.{name}"]))
-        assert abs(drawn[f"outcome.{name}"] - p) <= 5.5 * (p * (1 - p) / BATTLES) ** 0.5 + 1e-9, name
+        # What happens once in many runs may happen in this one: then it counts for far more than it is likely.
+        assert abs(drawn[f"outcome.{name}"] - p) <= 5.5 * (p * (1 - p) / BATTLES) ** 0.5 + 3 / BATTLES, name
     for side in SIDES:
         mean = found[f"{side}.cost_lost.sum"]
         spread = max(0.0, found[f"{side}.cost_lost.sumsq"] - mean**2) ** 0.5
-        assert abs(drawn[f"{side}.cost_lost.sum"] - mean) <= 5.5 * spread / BATTLES**0.5 + 1e-9
+        most = most_lost(scenario, side)
+        assert abs(drawn[f"{side}.cost_lost.sum"] - mean) <= 5.5 * spread / BATTLES**0.5 + 3 * most / BATTLES
 
 
 @pytest.mark.parametrize("pool", [0, 1, -1, pytest.param(1000, marks=compiled_only)])
