@@ -19,6 +19,7 @@ from tests.rulesets.general_combat import reference_sea as sea
 from tests.rulesets.general_combat import test_exact as on_land
 from tests.rulesets.general_combat import test_exact_assault as amphibious
 from tests.rulesets.general_combat import test_exact_sea as in_a_sea_zone
+from tests.rulesets.general_combat.reference_sea_exact import solve_at_sea
 from tests.rulesets.general_combat.support import EDITIONS, add, cases, expectations, land, no_shrinking
 from tests.rulesets.general_combat.test_parity_sea import add_at_sea
 from tests.rulesets.general_combat.test_reference_assault import ashore
@@ -536,6 +537,20 @@ def test_battles_with_too_many_states_are_refused_with_the_number() -> None:
     with pytest.raises(ScenarioError, match="states") as caught:
         simcore.solve(simcore.encode([land("1 tank", "1 infantry"), huge]))
     assert caught.value.field == "scenarios[1].method"
+
+
+def test_submarines_submerge_once_at_the_end_of_a_cycle() -> None:
+    # Both policies look at what is there; what the attacker's submerging changes is the next cycle's matter.
+    scenario = {
+        "edition": "revised",
+        "terrain": "sea",
+        "attacker": {"units": "1 submarine, 1 battleship", "submerge": "facing_aircraft"},
+        "defender": {"units": "1 submarine, 1 fighter", "submerge": {"outnumbered": 1.0}},
+    }
+    (means,) = solve_all([scenario])
+    solved = solve_at_sea(scenario)
+    for outcome in simcore.rulesets()["general_combat"]["outcomes"]:
+        assert near(means[f"outcome.{outcome}"], float(solved.outcome(outcome))), outcome
 
 
 def test_fleets_with_too_many_states_are_refused() -> None:
