@@ -97,6 +97,14 @@ class Kind(StrEnum):
     SWEEP = "sweep"
 
 
+class Correction(StrEnum):
+    """How p-values are adjusted."""
+
+    AUTO = "auto"
+    HOCHBERG = "hochberg"
+    YEKUTIELI = "yekutieli"
+
+
 def _reworded(message: str) -> str:
     """Return what is wrong with an option in the words of all other errors."""
     message = message.replace("Value error, ", "").replace("Input should be a valid integer", "must be a whole number")
@@ -460,8 +468,7 @@ def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: b
     try:
         summary = analysis.summarize(folder)
         if not as_json:
-            columns = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
-            _say(summary.to_text(columns) + "\n")
+            _say(summary.to_text(_columns()) + "\n")
         if report_wanted:
             written = analysis.report(summary, out=page)
     except KeyboardInterrupt:
@@ -613,6 +620,86 @@ def write_report(
 ) -> None:
     """Write the HTML report of a finished sweep, and print its summary."""
     _present(folder, page=out, report_wanted=True, as_json=as_json)
+
+
+def _columns() -> int:
+    """Return how wide a text may be."""
+    return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
+
+
+def _sizes(given: list[str] | None) -> dict[str, Any]:
+    """Read the sizes that matter."""
+    found: dict[str, Any] = {}
+    for text in given or ():
+        kind, equals, number = text.partition("=")
+        try:
+            found[kind.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ScenarioError(f'"{text}" is not of the form KIND=NUMBER, as in share=0.02', field="--practical")
+    return found
+
+
+def _between(text: str | None) -> tuple[str, list[Any]] | None:
+    """Read a grid key and two of its values."""
+    if text is None:
+        return None
+    key, _, _ = text.partition("=")
+    values = _parsed(text)[1]
+    if not isinstance(values, list):
+        raise ScenarioError(f"needs two values of {key.strip()}, as in KEY=[5, 6]", field="--between")
+    return key.strip(), values
+
+
+@app.command("compare")
+def compare_runs(
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="Results folder to compare with.", show_default=False)],
+    second: Annotated[
+        Path | None, typer.Argument(metavar="[SECOND]", help="Results folder that is compared.", show_default=False)
+    ] = None,
+    *,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY=[A,B]", help="Two grid points of one run: 'edition.tank.cost=[5, 6]'.", show_default=False
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Metric to compare; may be repeated.", show_default="six of them"),
+    ] = None,
+    practical: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND=NUMBER",
+            help="Size that matters of a share, a cost or a length; may be repeated.",
+            show_default="share=0.01, cost=0.01, length=0.1",
+        ),
+    ] = None,
+    fdr: Annotated[float, typer.Option(metavar="SHARE", help="False discoveries that are accepted.")] = 0.05,
+    correction: Annotated[Correction, typer.Option(help="How many tests at once are adjusted for.")] = Correction.AUTO,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    as_json: _Json = False,
+) -> None:
+    """Tell what changed between two runs, or between two grid points of one, and how sure that is."""
+    import analysis
+
+    if as_markdown and as_json:
+        raise ScenarioError("give either --markdown or --json", field="--markdown")
+    found = analysis.compare(
+        first,
+        second,
+        between=_between(between),
+        metrics=metric,
+        practical=_sizes(practical),
+        fdr=fdr,
+        correction=correction.value,
+    )
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(found.to_markdown().rstrip("\n") if as_markdown else found.to_text(_columns()))
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

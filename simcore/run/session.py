@@ -496,6 +496,7 @@ class _Session:
             "outcomes": list(plan.ruleset.outcomes),
             "wins": {side: list(outcomes) for side, outcomes in plan.ruleset.wins.items()},
             "rounds": plan.ruleset.rounds,
+            "accumulators": list(plan.ruleset.accumulators),
             "report": table["report"],
             "created": _now(),
             "finished": None,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "readable"]
+__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "read_rows", "readable"]
 
 MANIFEST: Final = "manifest.json"
 PARTS: Final = "parts"
@@ -168,8 +168,11 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     return sink.getvalue()
 
 
-def _decode_rows(data: bytes, name: str, segments: Integers, n_columns: int) -> PartRows:
-    """Read the bytes of a part file back; ValueError or an Arrow error when anything does not fit."""
+def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: int) -> PartRows:
+    """Read the bytes of a part file back; ValueError or an Arrow error when anything does not fit.
+
+    Without `segments` the rows may be any.
+    """
     file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
     notes = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
     if notes.get("simcore.format") != _FORMAT:
@@ -186,7 +189,8 @@ def _decode_rows(data: bytes, name: str, segments: Integers, n_columns: int) -> 
     )
     column = table.column("tally").combine_chunks()
     lengths = column.value_lengths().to_numpy()
-    if not np.array_equal(found, segments) or not np.isin(lengths, (0, n_columns)).all():
+    is_planned = segments is None or np.array_equal(found, segments)
+    if not is_planned or not np.isin(lengths, (0, n_columns)).all():
         raise ValueError("the rows are not the planned ones")
     tallies = np.zeros((len(found), n_columns), dtype=np.int64)
     tallies[lengths == n_columns] = column.flatten().to_numpy().reshape(-1, n_columns)
@@ -199,6 +203,35 @@ def _decode_rows(data: bytes, name: str, segments: Integers, n_columns: int) -> 
     if rows.digest() != notes.get("simcore.sha256"):
         raise ValueError("the checksum differs")
     return rows
+
+
+_UNTRUSTED: Final = (
+    pa.ArrowException, ValueError, LookupError, TypeError, OSError, OverflowError, MemoryError,
+)  # fmt: skip
+"""Whatever reading a damaged part may raise."""
+
+
+def read_rows(path: Path, n_columns: int) -> PartRows | None:
+    """Read a part without a plan to compare it with; for readers of finished runs.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n_columns : int
+        Length K of a tally.
+
+    Returns
+    -------
+    PartRows or None
+        None when the file is not a whole part with tallies of this length.
+    """
+    if not _PART_NAME.fullmatch(path.name):
+        return None
+    try:
+        return _decode_rows(path.read_bytes(), path.stem, None, n_columns)
+    except _UNTRUSTED:
+        return None
 
 
 class Store:
@@ -383,15 +416,7 @@ class Store:
             return None
         try:
             return _decode_rows(data, name, segments, n_columns)
-        except (
-            pa.ArrowException,
-            ValueError,
-            LookupError,
-            TypeError,
-            OSError,
-            OverflowError,
-            MemoryError,
-        ) as problem:
+        except _UNTRUSTED as problem:
             self._distrust(path, str(problem) or type(problem).__name__)
             return None
 
