@@ -3,7 +3,7 @@
 Everything heavy (numba, pandas, pydantic, pyarrow) is imported inside the functions, so that ``--help`` and
 shell completion answer at once. Results go to stdout; progress, warnings and errors go to stderr, so that the
 output of ``--json`` can be piped on. Exit codes: 0 done, 2 the input cannot be used, 3 incomplete but
-resumable, 1 a bug.
+resumable, 4 a gate failed, 1 a bug.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ __all__ = ["app", "main"]
 
 _BAD_INPUT: Final = 2
 _RESUMABLE: Final = 3
+_GATE_FAILED: Final = 4
 
 _SIDES: Final = ("attacker", "defender")
 _NEGATIVE: Final = re.compile(r"-\d+\s*[^\W\d]")
@@ -202,6 +203,10 @@ _SweepSettings = Annotated[
 ]
 _Out = Annotated[
     str | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default="as the file says")
+]
+_Gates = Annotated[
+    Path | None,
+    typer.Option(metavar="GATES.toml", help="Limits; exit code 4 when one is not kept.", show_default=False),
 ]
 _Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Results folder of a sweep.", show_default=False)]
 _Report = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")]
@@ -458,7 +463,9 @@ def replay(
         _say(story.to_text())
 
 
-def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: bool) -> None:
+def _present(
+    folder: Path, *, page: Path | None, report_wanted: bool, as_json: bool, against: Path | None = None
+) -> None:
     """Print the summary of a finished sweep, write its report and say where everything lies."""
     import analysis
 
@@ -470,7 +477,7 @@ def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: b
         if not as_json:
             _say(summary.to_text(_columns()) + "\n")
         if report_wanted:
-            written = analysis.report(summary, out=page)
+            written = analysis.report(summary, out=page, against=against)
     except KeyboardInterrupt:
         _stop(f"interrupted; {again}", _RESUMABLE)
     except StoreError as error:
@@ -616,10 +623,16 @@ def write_report(
     out: Annotated[
         Path | None, typer.Option(help="Where to write the page.", show_default="report.html in the folder")
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="An earlier run to compare with, in a section of its own.", show_default=False
+        ),
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Write the HTML report of a finished sweep, and print its summary."""
-    _present(folder, page=out, report_wanted=True, as_json=as_json)
+    _present(folder, page=out, report_wanted=True, as_json=as_json, against=against)
 
 
 def _columns() -> int:
@@ -677,8 +690,14 @@ def compare_runs(
             show_default="share=0.01, cost=0.01, length=0.1",
         ),
     ] = None,
-    fdr: Annotated[float, typer.Option(metavar="SHARE", help="False discoveries that are accepted.")] = 0.05,
-    correction: Annotated[Correction, typer.Option(help="How many tests at once are adjusted for.")] = Correction.AUTO,
+    fdr: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="False discoveries that are accepted.", show_default="0.05"),
+    ] = None,
+    correction: Annotated[
+        Correction | None, typer.Option(help="How many tests at once are adjusted for.", show_default="auto")
+    ] = None,
+    gates: _Gates = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: _Json = False,
 ) -> None:
@@ -687,19 +706,25 @@ def compare_runs(
 
     if as_markdown and as_json:
         raise ScenarioError("give either --markdown or --json", field="--markdown")
-    found = analysis.compare(
-        first,
-        second,
-        between=_between(between),
-        metrics=metric,
-        practical=_sizes(practical),
-        fdr=fdr,
-        correction=correction.value,
-    )
+    from analysis.contrast import gate_lines
+    from analysis.gate import judge, read_gates
+
+    limits = read_gates(gates) if gates is not None else None
+    options: dict[str, Any] = limits.compare.options() if limits is not None else {}
+    given = {"metrics": metric, "fdr": fdr, "correction": None if correction is None else correction.value}
+    options |= {name: value for name, value in given.items() if value is not None}
+    options["practical"] = {**options.get("practical", {}), **_sizes(practical)}
+    found = analysis.compare(first, second, between=_between(between), **options)
+    judgements = judge(found, limits) if limits is not None else ()
     if as_json:
-        _say_json(found.to_dict())
+        _say_json({**found.to_dict(), "gates": [judgement.to_dict() for judgement in judgements]})
+    elif as_markdown:
+        _say("\n".join([found.to_markdown(), *gate_lines(judgements)]).rstrip("\n"))
     else:
-        _say(found.to_markdown().rstrip("\n") if as_markdown else found.to_text(_columns()))
+        _say("\n".join([found.to_text(_columns()), *(["", *[j.text for j in judgements]] if judgements else [])]))
+    failed = [judgement for judgement in judgements if not judgement.is_kept]
+    if failed:
+        _stop("; ".join(judgement.text for judgement in failed), _GATE_FAILED)
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -83,6 +83,8 @@ class Comparison:
         Settings that differ: name, value in the first run, value in the second.
     has_same_dice : bool
         Whether any matchup was fought with the same dice in both.
+    mean_costs : float64 (P,)
+        Mean cost of the two sides of every matchup.
     """
 
     first: Half
@@ -95,6 +97,7 @@ class Comparison:
     correction: str = "hochberg"
     changes: tuple[tuple[str, str, str], ...] = ()
     has_same_dice: bool = False
+    mean_costs: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def keys(self) -> list[str]:
@@ -278,6 +281,7 @@ def compare(
         correction=correction,
         changes=_changes(first, second),
         has_same_dice=bool(contest.has_same_dice.any()),
+        mean_costs=contest.costs,
     )
 
 

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
     from analysis.comparison import Comparison
     from analysis.counterpart import Half
+    from analysis.gate import Judgement
 
 __all__ = [
     "POINT_OF_VIEW",
     "as_dict",
     "change_text",
     "figure_pair",
+    "gate_lines",
     "headline",
     "html",
     "markdown",
@@ -49,6 +51,7 @@ _SHOWN_ROWS: Final = 12
 _MOST_ROWS: Final = 10_000
 """Rows of the JSON object; the others are for ``simcore export``."""
 _NARROWEST_NAME: Final = 16
+_POINT: Final = 0.01
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 _TELLING: Final = ("better", "worse", "changed", "not comparable", "failed")
 
@@ -140,7 +143,7 @@ def practical_text(comparison: Comparison) -> str:
     kinds = {measure.kind for measure in comparison.metrics}
     size = comparison.practical
     texts = {
-        "share": f"{100 * size['share']:g} % points of a share",
+        "share": f"{100 * size['share']:g} percentage point{'' if size['share'] == _POINT else 's'} of a share",
         "cost": f"{100 * size['cost']:g} % of the mean cost of the two sides",
         "length": f"{size['length']:g} {comparison.first.run.rounds}",
     }
@@ -391,6 +394,26 @@ def escaped(words: str) -> str:
     \<b\>\|\*x\*
     """
     return _SPECIAL.sub(r"\\\1", clean(words))
+
+
+def gate_lines(judgements: Sequence[Judgement]) -> list[str]:
+    """Return how gates were kept, as lines of Markdown.
+
+    Parameters
+    ----------
+    judgements : sequence of Judgement
+
+    Returns
+    -------
+    list of str
+    """
+    if not judgements:
+        return []
+    lines = ["", "| gate | allowed | found | |", "|---|---:|---:|---|"]
+    for judgement in judgements:
+        said = "kept" if judgement.is_kept else f"**failed** {escaped('; '.join(judgement.examples))}".rstrip()
+        lines.append(f"| {escaped(judgement.gate)} | {judgement.limit:g} | {judgement.found:.4g} | {said} |")
+    return lines
 
 
 def html(comparison: Comparison) -> str:

@@ -125,7 +125,7 @@ def _all(run: Run) -> Iterable[Measure]:
         outcomes = tuple(name for name in run.wins[side] if name in run.outcomes)
         yield _share(f"{side}_win_share", f"{side}s win", direction, outcomes)
     for name, direction in _COSTS.items():
-        label = "swing" if name == "swing" else f"{name.split('_', 1)[0]}s' cost lost"
+        label = "swing" if name == "swing" else f"{name.split('_', 1)[0]}s’ cost lost"
         accumulator = name if name == "swing" else name.replace("_cost_lost", ".cost_lost")
         yield Measure(name, label, "cost", direction, (f"{name}_mean",), f"{name}_sd", (f"{accumulator}.sum",))
     rounds = run.rounds
