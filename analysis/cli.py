@@ -558,6 +558,20 @@ class _Progress:
         self._shown.stop()
 
 
+def _read_sweep(file: Path, settings: list[str] | None, **numbers: int | None) -> dict[str, Any]:
+    """Read a sweep file and lay the options over it."""
+    from simcore.scenario import read_toml
+
+    data = read_toml(file)
+    table = data.get("sweep")
+    if isinstance(table, dict):
+        if "edition_file" in table:
+            table["edition_file"] = _beside(file, table["edition_file"])
+        table |= {name: value for name, value in numbers.items() if value is not None}
+    _apply(data, settings)
+    return data
+
+
 def _finish(run: SweepResult, source: str, *, report_wanted: bool, as_json: bool) -> None:
     """Present a finished sweep; exit code 2 when matchups failed."""
     for line in run.reports:
@@ -588,15 +602,9 @@ def sweep(
 ) -> None:
     """Run all matchups of a sweep file: Parquet tables, a summary and an HTML report."""
     from simcore.run.session import results_folder
-    from simcore.scenario import load_sweep, read_toml
+    from simcore.scenario import load_sweep
 
-    data = read_toml(file)
-    table = data.get("sweep")
-    if isinstance(table, dict):
-        if "edition_file" in table:
-            table["edition_file"] = _beside(file, table["edition_file"])
-        table |= _numbers(battles, seed)
-    _apply(data, settings)
+    data = _read_sweep(file, settings, battles=battles, seed=seed)
     with _placed(str(file)):
         config = load_sweep(data, source=str(file))
         folder = results_folder(config, out)
@@ -615,6 +623,68 @@ def resume_sweep(
     with _resumable(folder):
         run = resume(folder, threads=threads, progress=_Progress())
     _finish(run, str(folder), report_wanted=report_wanted, as_json=as_json)
+
+
+@app.command()
+def nightly(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="The sweep file.", show_default=False)],
+    *,
+    results: Annotated[Path, typer.Option(metavar="DIR", help="Where the runs of all sweeps lie.")] = Path("nights"),
+    gates: _Gates = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Compare with this run.", show_default="the newest earlier run"),
+    ] = None,
+    battles: _SweepBattles = None,
+    seed: _SweepSeed = None,
+    threads: _Threads = None,
+    settings: _SweepSettings = None,
+    as_json: _Json = False,
+) -> None:
+    """Run or resume tonight's sweep, compare it with the run before, and judge it by its gates."""
+    from datetime import UTC, datetime
+
+    from analysis import night as nights
+    from analysis.gate import read_gates
+    from simcore.run.session import results_folder
+    from simcore.scenario import load_sweep
+
+    limits = read_gates(gates) if gates is not None else None
+    data = _read_sweep(file, settings, battles=battles, seed=seed)
+    with _placed(str(file)):
+        config = load_sweep(data, source=str(file))
+        root = results_folder(config, results) / config.sweep.name
+        today = datetime.now(UTC).astimezone().date()
+        again = f"continue with: simcore nightly {_shown(file)}"
+        with nights.begin_night(root, today) as opened, _again(again, root):
+
+            def resolve(config: Any, folder: Path) -> SweepResult:
+                return simcore.sweep(config, folder, threads=threads, progress=_Progress())
+
+            night, run, notes = nights.run_night(root, opened, config, today, resolve)
+            for line in run.reports:
+                _note(f"warning: {line}")
+            outcome = nights.finish_night(root, night, failed=run.failed, gates=limits, against=against, notes=notes)
+    if as_json:
+        _say_json(nights.as_dict(night, outcome))
+    else:
+        _say(nights.plain_text(night, outcome, _columns()))
+    if outcome.code:
+        _stop(nights.reason(outcome, str(file)), outcome.code)
+
+
+@contextmanager
+def _again(advice: str, root: Path) -> Iterator[None]:
+    """End with exit code 3 and the command to go on with when a nightly run stops half-way."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _stop(f"interrupted; {advice}", _RESUMABLE)
+    except StoreError as error:
+        # Without an error of the operating system behind it, going on would only fail again.
+        if isinstance(error.__cause__, OSError) and root.is_dir():
+            _stop(f"{error}; {advice}", _RESUMABLE)
+        raise
 
 
 @app.command("report")
