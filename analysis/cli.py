@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -96,6 +96,13 @@ class Kind(StrEnum):
 
     SCENARIO = "scenario"
     SWEEP = "sweep"
+
+
+class Form(StrEnum):
+    """How tables are written."""
+
+    CSV = "csv"
+    JSON = "json"
 
 
 class Correction(StrEnum):
@@ -313,9 +320,12 @@ def _scenario(
         File name for error messages; empty for unit lists.
     """
     from simcore.scenario import read_toml
+    from simcore.sharing import is_shared, unshare
 
     source = ""
-    if len(units) == 1:
+    if len(units) == 1 and is_shared(units[0]):
+        data, source = unshare(units[0]), "shared scenario"
+    elif len(units) == 1:
         path = Path(units[0])
         if re.match(r"\s*\d+\s*[A-Za-z]", units[0]) and not path.exists():
             raise ScenarioError(f'only one unit list, "{units[0]}": give the defender\'s too, or a file')
@@ -808,6 +818,87 @@ def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
         ).rstrip()
         for line in lines
     )
+
+
+@app.command("export")
+def export_tables(
+    folder: _Folder,
+    *,
+    table: Annotated[
+        str | None,
+        typer.Option(help="matchups, mixes, survivors, or comparison (with --against).", show_default="all of them"),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="How tables are written.")] = Form.CSV,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write, or folder for all tables.", show_default="standard output"),
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="An earlier run, for the comparison.", show_default=False)
+    ] = None,
+) -> None:
+    """Write the tables of a finished sweep as CSV or JSON."""
+    import analysis
+    from analysis.exporting import TABLES, table_of, write_table
+
+    summary = analysis.summarize(folder)
+    comparison = analysis.compare(against, summary.run) if against is not None else None
+    if table is not None:
+        frame = table_of(table, summary, comparison)
+        if out is None:
+            write_table(frame, sys.stdout, form.value)
+            return
+        with _written(out) as file:
+            write_table(frame, file, form.value)
+        _say(str(out))
+        return
+    if out is None:
+        raise ScenarioError("needs --out with a folder, or one --table", field="--table")
+    out.mkdir(parents=True, exist_ok=True)
+    for name in TABLES:
+        if name != "comparison" or comparison is not None:
+            path = out / f"{name}.{form.value}"
+            with _written(path) as file:
+                write_table(table_of(name, summary, comparison), file, form.value)
+            _say(str(path))
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[IO[str]]:
+    """Open a temporary file that takes the place of `path` when all of it is written."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            yield file
+        temporary.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@app.command("share")
+def share_scenario(
+    units: _Units,
+    *,
+    ruleset: _RulesetName = None,
+    edition: _Edition = None,
+    edition_file: _EditionFile = None,
+    settings: _Settings = None,
+    as_json: _Json = False,
+) -> None:
+    """Print a scenario as a short string that odds, replay and share take in place of a file."""
+    from simcore.sharing import share
+
+    data, source = _scenario(units, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
+    with _placed(source):
+        text = share(data)
+    if as_json:
+        from simcore.sharing import unshare
+
+        _say_json({"shared": text, "scenario": unshare(text)})
+    else:
+        _say(text)
 
 
 @app.command()

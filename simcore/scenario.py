@@ -32,6 +32,7 @@ __all__ = [
     "load_sweep",
     "read_toml",
     "scenario_schema",
+    "standalone",
     "sweep_schema",
 ]
 
@@ -176,6 +177,28 @@ def load_scenario(scenario: str | Path | Mapping[str, Any], *, source: str = "")
         return ruleset.parse(_embed_editions(data, folder, source), source)
     except RecursionError:
         raise ScenarioError("is nested too deeply", source=source) from None
+
+
+def standalone(scenario: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of a scenario with the editions of its edition file inside, not checked otherwise.
+
+    Parameters
+    ----------
+    scenario : str, Path or mapping
+        A TOML file, or its content.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ScenarioError
+        When a file cannot be read.
+    """
+    if isinstance(scenario, Mapping):
+        return _embed_editions({str(key): value for key, value in scenario.items()}, Path(), "")
+    return _embed_editions(read_toml(scenario), Path(scenario).parent, str(scenario))
 
 
 class SweepSettings(FrozenModel):

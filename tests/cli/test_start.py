@@ -20,7 +20,20 @@ from simcore import scenario
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
-VERBS = ["odds", "sweep", "resume", "nightly", "report", "compare", "replay", "rulesets", "schema", "doctor"]
+VERBS = [
+    "odds",
+    "sweep",
+    "resume",
+    "nightly",
+    "report",
+    "compare",
+    "export",
+    "share",
+    "replay",
+    "rulesets",
+    "schema",
+    "doctor",
+]
 REPORT_MODULES = (
     "import sys; sys.argv[0] = 'simcore'\n"
     "from analysis.cli import main\n"
@@ -83,7 +96,7 @@ def test_completion_offers_verbs_without_numba() -> None:
         check=False,
         env=environment,
     )
-    assert {"resume", "nightly", "report", "compare", "replay"} <= set(done.stdout.split())
+    assert {"resume", "nightly", "report", "compare", "export", "share", "replay"} <= set(done.stdout.split())
     assert "numba" not in done.stderr
 
 
