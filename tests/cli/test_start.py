@@ -21,19 +21,9 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
 VERBS = [
-    "odds",
-    "sweep",
-    "resume",
-    "nightly",
-    "report",
-    "compare",
-    "export",
-    "share",
-    "replay",
-    "rulesets",
-    "schema",
+    "odds", "sweep", "resume", "nightly", "report", "compare", "export", "share", "replay", "rulesets", "schema",
     "doctor",
-]
+]  # fmt: skip
 REPORT_MODULES = (
     "import sys; sys.argv[0] = 'simcore'\n"
     "from analysis.cli import main\n"
