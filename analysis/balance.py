@@ -14,6 +14,7 @@ from analysis.estimators import DEFAULT_LEVEL, percent_text
 from analysis.finding import Finding, findings
 from analysis.frames import EXACT, GRID_PREFIX, MIXED, SIDES, Run, load
 from analysis.metrics import grid_points, matchup_table, mix_table
+from analysis.picture import heat_map
 from analysis.wording import (
     clean,
     count_text,
@@ -40,6 +41,8 @@ _SHOWN_FAILURES: Final = 3
 _SHOWN_POINTS: Final = 3
 _TEXT_WIDTH: Final = 80
 _DECIDED: Final = 0.5
+_PICTURED: Final = 12
+"""Mixes of a side in the picture of a notebook."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,12 +153,30 @@ class Summary:
     def __repr__(self) -> str:
         return self.to_text()
 
+    def _matrix_html(self) -> str:
+        """Return a picture of the strongest mixes against each other, at the first grid point."""
+        first = self.mixes[self.mixes["grid_point"] == 0]
+        names = []
+        for side in SIDES:
+            ranked = first[first["side"] == side].sort_values("win_share_mean", ascending=False, kind="stable")
+            names.append([str(name) for name in ranked["mix"].head(_PICTURED)])
+        table = self.counted[self.grid_points[self.counted.index.to_numpy()] == 0]
+        table = table[table["attacker"].isin(names[0]) & table["defender"].isin(names[1])]
+        if not len(table):
+            return ""
+        shares = table.pivot_table(index="attacker", columns="defender", values="attacker_win_share", sort=False)
+        shares = shares.reindex(index=names[0], columns=names[1])
+        label = self.grid_labels[0]
+        title = "How often the attacker (row) beats the defender (column)" + (f" at {label}" if label else "")
+        picture = heat_map(names[0], names[1], shares.to_numpy(dtype=np.float64), title)
+        return f"<p>{escape(title)}, strongest first:</p>{picture}"
+
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{_finding_html(finding)}</li>" for finding in self.findings)
         columns = ["side", "mix", "win_share_mean", "lo_win_share_mean", "hi_win_share_mean", "swing_mean"]
         table = self.mixes[[*self.run.grid_columns, *columns, "cost_efficiency"]].head(4 * _SHOWN_MIXES)
         return (
-            f"<h4>Summary of <bdi>{escape(clean(self.run.title))}</bdi></h4><ul>{items}</ul>"
+            f"<h4>Summary of <bdi>{escape(clean(self.run.title))}</bdi></h4><ul>{items}</ul>{self._matrix_html()}"
             + table.to_html(index=False, escape=True, float_format=lambda value: f"{value:.4g}")
             + f"<p>{count_text(len(table))} of {count_text(len(self.mixes))} rows of <code>.mixes</code></p>"
         )

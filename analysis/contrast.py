@@ -12,6 +12,7 @@ from analysis.balance import _plain as plain
 from analysis.estimators import percent_text
 from analysis.frames import GRID_PREFIX, SIDES
 from analysis.measure import KINDS
+from analysis.picture import ATTACKER, DEFENDER, NEUTRAL, intervals
 from analysis.wording import (
     clean,
     count_text,
@@ -456,8 +457,27 @@ def html(comparison: Comparison) -> str:
     if body:
         heads = ("matchup", "metric", "first", "second", "change", "interval", "verdict")
         parts.append(f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(body)}</table>")
+        parts.append(_picture(comparison))
     parts.append(f"<p>{escape(POINT_OF_VIEW.capitalize())}. {escape(method_text(comparison))}</p>")
     return "".join(parts)
+
+
+def _picture(comparison: Comparison) -> str:
+    """Return the largest changes of the first metric that changed, as a picture."""
+    found = comparison.findings
+    measure = next(measure for measure in comparison.metrics if (found["metric"] == measure.name).any())
+    colours = {"better": ATTACKER, "worse": DEFENDER}
+    rows = [
+        {
+            "name": matchup_name(row, comparison.keys),
+            "value": row["difference"],
+            **{key: row[key] for key in ("low", "high", "practical")},
+            "colour": colours.get(row["verdict"], NEUTRAL),
+        }
+        for row in _records(found[found["metric"] == measure.name].head(_SHOWN_ROWS))
+    ]
+    title = f"Changes of the metric {measure.name}: interval of each, and the zone that does not matter"
+    return f"<p>{escape(title)}</p>{intervals(rows, title)}"
 
 
 def as_dict(comparison: Comparison) -> dict[str, Any]:
