@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -14,10 +15,10 @@ import pytest
 from simcore import api
 from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
 from simcore.precision import always_valid
-from simcore.run import executor, plan as plan_module, session
+from simcore.run import executor, session
+from simcore.run import plan as plan_module
 from simcore.run.executor import LocalExecutor
 from simcore.run.session import SweepInterrupted, resume, sweep
-from simcore.run.store import Store
 from simcore.run.wave import Stage
 from simcore.scenario import load_sweep
 from tests.run import invented
@@ -214,10 +215,8 @@ def test_topping_up_in_steps_and_interruptions(tmp_path: Path, monkeypatch: pyte
     for number, step in enumerate(steps):
         with monkeypatch.context() as patch:
             patch.setattr(session, "LocalExecutor", lambda threads: Stubborn(1))  # noqa: ARG005
-            try:
+            with contextlib.suppress(SweepInterrupted):
                 sweep(step, folder, top_up=number > 0)
-            except SweepInterrupted:
-                pass
         resume(folder)
     assert digests(folder) == digests(tmp_path / "whole")
     assert len(manifest_of(folder)["earlier"]) == 3
@@ -304,7 +303,7 @@ def test_a_matchup_that_turns_out_too_large_to_solve_joins_in(tmp_path: Path, mo
 
 def test_matchups_that_fail_do_not_stop_the_others(tmp_path: Path) -> None:
     config = precise()
-    config["scenario"] = {"attacker": {"keep_land": 3}}
+    config["grid"] = {"scenario.attacker.keep_land": [0, -1]}
     sweep(config, tmp_path)
     rows = rows_of(tmp_path)
     assert {row["status"] for row in rows} == {"ok", "failed"}
