@@ -427,6 +427,8 @@ def _run_to_the_end(battle, n_own, now, cycle, work):
     hits = battle.scored
     unhit = battle.suffered[0]
     n_enemy = now.shape[1]
+    # Most pairs of states just fight on: step 6 is gone through only where it may end the battle.
+    watches = rules[_AFTER_CYCLES] > 0 or rules[_AT_MOST] > 0 or rules[_ONLY_AIRCRAFT] != 0
     last = n_enemy - 1
     line = work.line
     visits_sum = 0.0
@@ -450,6 +452,8 @@ def _run_to_the_end(battle, n_own, now, cycle, work):
         final = own[a, HIGH]
         low = n_enemy
         high = -1
+        board = own[a, BOARD]
+        able = own[a, MOST]
         for d in range(n_enemy):
             line[2 * d] = 0.0
             line[2 * d + 1] = 0.0
@@ -457,14 +461,15 @@ def _run_to_the_end(battle, n_own, now, cycle, work):
             if p == 0.0:
                 continue
             stamp = row[d, 1]
-            outcome, state = _arrive(rules, own, enemy, a, d, cycle + 1)
-            if outcome != _GOES_ON:
-                _book(battle, state, d, outcome, p, stamp - p)
-                continue
-            if state != a:
-                now[state, d, 0] += p
-                now[state, d, 1] += stamp
-                continue
+            if watches or condition_a(board, enemy[d, STANDING], able, enemy[d, MOST]):
+                outcome, state = _arrive(rules, own, enemy, a, d, cycle + 1)
+                if outcome != _GOES_ON:
+                    _book(battle, state, d, outcome, p, stamp - p)
+                    continue
+                if state != a:
+                    now[state, d, 0] += p
+                    now[state, d, 1] += stamp
+                    continue
             stays = scored[0] * unhit[d]
             visits = p / (1.0 - stays)
             stamp = (stamp + stays * visits) / (1.0 - stays)
