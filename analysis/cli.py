@@ -29,6 +29,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import simcore
 from simcore.errors import (
+    ClusterError,
     ScenarioError,
     SimcoreError,
     StoreError,
@@ -169,6 +170,20 @@ _SweepSeed = Annotated[
 ]
 _Threads = Annotated[
     int | None, typer.Option(min=1, max=4_096, metavar="N", help="Threads to use.", show_default="all")
+]
+_Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help='Let the workers of a running Dask cluster resolve it: "tcp://10.0.0.1:8786".',
+        show_default=False,
+    ),
+]
+_Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=4_096, metavar="N", help="Let N worker processes on this machine resolve it.", show_default=False
+    ),
 ]
 _Pairing = Annotated[Pairing, typer.Option(help="What shares its dice with what.")]
 _RulesetName = Annotated[str | None, typer.Option("--ruleset", help="Battle system.", show_default="general_combat")]
@@ -515,6 +530,10 @@ def _resumable(folder: Path) -> Iterator[None]:
         if _is_resumable(folder):
             _stop(f"interrupted; continue with: simcore resume {_shown(folder)}", _RESUMABLE)
         _stop("interrupted before anything was stored", _RESUMABLE)
+    except ClusterError as error:
+        if _is_resumable(folder):
+            _stop(f"{error}; continue with: simcore resume {_shown(folder)}", _RESUMABLE)
+        raise
     except StoreError as error:
         # Without an error of the operating system behind it, going on would only fail again.
         if isinstance(error.__cause__, OSError) and _is_resumable(folder):
@@ -568,6 +587,8 @@ def sweep(
     battles: _SweepBattles = None,
     seed: _SweepSeed = None,
     threads: _Threads = None,
+    scheduler: _Scheduler = None,
+    workers: _Workers = None,
     settings: _SweepSettings = None,
     report_wanted: _Report = True,
     as_json: _Json = False,
@@ -587,19 +608,33 @@ def sweep(
         config = load_sweep(data, source=str(file))
         folder = results_folder(config, out)
         with _resumable(folder):
-            run = simcore.sweep(config, folder, resume=resume, threads=threads, progress=_Progress())
+            run = simcore.sweep(
+                config,
+                folder,
+                resume=resume,
+                threads=threads,
+                scheduler=scheduler,
+                workers=workers,
+                progress=_Progress(),
+            )
     _finish(run, str(file), report_wanted=report_wanted, as_json=as_json)
 
 
 @app.command("resume")
 def resume_sweep(
-    folder: _Folder, *, threads: _Threads = None, report_wanted: _Report = True, as_json: _Json = False
+    folder: _Folder,
+    *,
+    threads: _Threads = None,
+    scheduler: _Scheduler = None,
+    workers: _Workers = None,
+    report_wanted: _Report = True,
+    as_json: _Json = False,
 ) -> None:
     """Go on with an interrupted sweep; the result is the same as that of an undisturbed run."""
     from simcore.run.session import resume
 
     with _resumable(folder):
-        run = resume(folder, threads=threads, progress=_Progress())
+        run = resume(folder, threads=threads, scheduler=scheduler, workers=workers, progress=_Progress())
     _finish(run, str(folder), report_wanted=report_wanted, as_json=as_json)
 
 

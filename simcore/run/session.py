@@ -23,10 +23,10 @@ import pyarrow as pa
 import simcore
 from simcore.core.jit import source_digest
 from simcore.core.rng import RNG_VERSION
-from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
+from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, StoreError
 from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
-from simcore.run.executor import Executor, Job, LocalExecutor
+from simcore.run.executor import Executor, Job, choose_executor
 from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
@@ -137,6 +137,8 @@ def sweep(
     resume: bool = True,
     top_up: bool = False,
     threads: int | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
     progress: bool | Progress | None = None,
 ) -> SweepResult:
     """Resolve all matchups of a sweep into a folder of Parquet tables.
@@ -155,7 +157,12 @@ def sweep(
         True to go on with a folder that was asked for fewer battles of each matchup, or for a coarser precision:
         no battle that it holds is counted again.
     threads : int, optional
-        Threads to use, all by default. No result depends on it.
+        Threads to use, all by default. No result depends on it, nor on the next two.
+    scheduler : str, optional
+        Address of the scheduler of a running Dask cluster whose workers resolve the parts.
+    workers : int, optional
+        Number of worker processes to start on this machine for it. Scripts that do so need the usual
+        ``if __name__ == "__main__":``, because workers import the script.
     progress : bool or Progress, optional
         True for a bar on a terminal and a line a minute elsewhere, on standard error; nothing by default.
 
@@ -171,6 +178,8 @@ def sweep(
         When the folder cannot be used, or another run is using it.
     ResumeMismatchError
         When the folder holds another sweep, or one that cannot be topped up to this one.
+    ClusterError
+        When a cluster cannot be reached or used any more; the folder can be resumed.
     SweepInterrupted
         On Ctrl-C; a `KeyboardInterrupt`.
 
@@ -190,18 +199,21 @@ def sweep(
     """
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
-    if isinstance(threads, int) and threads < 1:
-        raise ScenarioError(f"must be a whole number from 1 up, got {shown(threads)}", field="threads")
     shows = choose_progress(asked=bool(progress)) if progress is None or isinstance(progress, bool) else progress
     if top_up and not resume:
         raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
     plan = plan_sweep(config)
-    with Store(folder) as store:
-        return _Session(plan, store, LocalExecutor(threads), shows).run(resume=resume, top_up=top_up)
+    with Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
+        return _Session(plan, store, executor, shows).run(resume=resume, top_up=top_up)
 
 
 def resume(
-    out: str | os.PathLike[str], *, threads: int | None = None, progress: bool | Progress | None = None
+    out: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: bool | Progress | None = None,
 ) -> SweepResult:
     """Go on with the sweep that a results folder holds; nothing but the folder is needed.
 
@@ -209,7 +221,7 @@ def resume(
     ----------
     out : path
         The results folder.
-    threads : int, optional
+    threads, scheduler, workers
         As in `sweep`.
     progress : bool or Progress, optional
         As in `sweep`.
@@ -238,7 +250,14 @@ def resume(
     if isinstance(table.get("sweep"), dict) and content.get("method") == RESOLVED[False]:
         # Before there were matchups that "auto" solves, it simulated all of them: such a run ends as it began.
         table = {**table, "sweep": {**table["sweep"], "method": "simulate"}}
-    return sweep(load_sweep(table, source=str(path)), out, threads=threads, progress=progress)
+    return sweep(
+        load_sweep(table, source=str(path)),
+        out,
+        threads=threads,
+        scheduler=scheduler,
+        workers=workers,
+        progress=progress,
+    )
 
 
 def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None) -> Path:
@@ -434,7 +453,7 @@ class _Session:
         except KeyboardInterrupt:
             self._mark_stopped()
             raise SweepInterrupted(store.folder) from None
-        except StoreError:
+        except (StoreError, ClusterError):
             self._mark_stopped()
             raise
         return SweepResult(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import pytest
 from simcore import api
 from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
 from simcore.precision import always_valid
-from simcore.run import executor, session
+from simcore.run import executor
 from simcore.run import plan as plan_module
 from simcore.run.executor import LocalExecutor
 from simcore.run.session import SweepInterrupted, resume, sweep
@@ -26,6 +25,7 @@ from tests.run.sweeps import digests, parts_of, small
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from simcore.run.executor import Job
     from simcore.run.store import PartRows
@@ -140,13 +140,13 @@ class Stubborn:
 def test_bytes_do_not_depend_on_order_or_interruptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep(precise(), tmp_path / "whole")
     whole = {path.name: path.read_bytes() for path in parts_of(tmp_path / "whole")}
-    monkeypatch.setattr(session, "LocalExecutor", lambda threads: Stubborn())  # noqa: ARG005
+    monkeypatch.setattr(executor, "LocalExecutor", lambda threads: Stubborn())  # noqa: ARG005
     sweep(precise(), tmp_path / "backwards")
     assert digests(tmp_path / "backwards") == digests(tmp_path / "whole")
     assert {path.name: path.read_bytes() for path in parts_of(tmp_path / "backwards")} == whole
     for most in range(0, len(whole), 3):
         folder = tmp_path / str(most)
-        monkeypatch.setattr(session, "LocalExecutor", lambda threads, most=most: Stubborn(most))  # noqa: ARG005
+        monkeypatch.setattr(executor, "LocalExecutor", lambda threads, most=most: Stubborn(most))  # noqa: ARG005
         with pytest.raises(SweepInterrupted):
             sweep(precise(), folder)
         monkeypatch.undo()
@@ -214,7 +214,7 @@ def test_topping_up_in_steps_and_interruptions(tmp_path: Path, monkeypatch: pyte
     folder = tmp_path / "out"
     for number, step in enumerate(steps):
         with monkeypatch.context() as patch:
-            patch.setattr(session, "LocalExecutor", lambda threads: Stubborn(1))  # noqa: ARG005
+            patch.setattr(executor, "LocalExecutor", lambda threads: Stubborn(1))  # noqa: ARG005
             with contextlib.suppress(SweepInterrupted):
                 sweep(step, folder, top_up=number > 0)
         resume(folder)
