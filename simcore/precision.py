@@ -44,6 +44,7 @@ _CLOSE: Final = 1e-10
 _FIRST_STEP: Final = 1.5
 _LARGEST: Final = 1.0 - 2.0**-48
 _SERIES_FROM: Final = 8
+_HALF: Final = 0.5
 _MOST_OUTCOMES: Final = 64
 _DIGITS: Final = 10
 
@@ -102,10 +103,10 @@ def log_mixture(share: npt.ArrayLike, successes: npt.ArrayLike, trials: npt.Arra
     q = 1.0 - p
     weight = float(MIXTURE_BATTLES)
     one, other = weight * p, weight * q
-    one_after, other_after = one + k, other + n - k
+    one_after, other_after = one + k, other + (n - k)
     # With n the posterior mean goes from p to p + (k - n p) / (r + n). The gamma functions are taken apart into
     # their leading parts, which give a divergence without cancellation, and their small rests.
-    shift = (k - n * p) / (weight + n)
+    shift = np.where(p > _HALF, n * q - (n - k), k - n * p) / (weight + n)
     divergence = one_after * np.log1p(shift / p) + other_after * np.log1p(-shift / q)
     spread = np.log1p(k / one) + np.log1p((n - k) / other) - np.log1p(n / weight)
     rest = _stirling_rest(one_after) + _stirling_rest(other_after) - _stirling_rest(weight + n)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from simcore.run import plan
+from simcore.run import executor, plan
 from simcore.run.session import sweep
+from tests.run import invented
 from tests.run.sweeps import SHORT_PART, small
 
 
@@ -16,6 +17,13 @@ from tests.run.sweeps import SHORT_PART, small
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make even small sweeps have several parts."""
     monkeypatch.setattr(plan, "PART_BATTLES", SHORT_PART)
+
+
+@pytest.fixture
+def invented_battles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let numpy draw the battles, and parts hold few of them."""
+    monkeypatch.setattr(executor.api, "tally", invented.tally)
+    monkeypatch.setattr(plan, "PART_BATTLES", 10_000)
 
 
 @pytest.fixture(scope="session")
