@@ -87,6 +87,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
         "failures": _failures(summary),
         "settings": _settings(summary),
         "level": f"{summary.level:.0%}".replace("%", " %"),
+        "intervals": "Wilson" if summary.run.precision is None else "valid at all times",
         "method": summary.run.method,
     }
     if len(summary.counted):

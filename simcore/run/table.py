@@ -228,7 +228,7 @@ class _MixSums:
             self.drawn_figures[battles] = self.drawn_figures.get(battles, _NOTHING).plus(weight, figures)
         else:
             self.solved_figures = (self.solved_figures or _NOTHING).plus(weight, figures)
-        share = figures.wins / (battles or 1)
+        share = float(figures.wins / (battles or 1))
         if self.worst is None or share < self.worst[0]:
             self.worst = (share, opponent)
         if self.best is None or share > self.best[0]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from simcore.run import executor, plan
+from simcore import api
+from simcore.run import plan
 from simcore.run.session import sweep
 from tests.run import invented
 from tests.run.sweeps import SHORT_PART, small
@@ -22,7 +23,7 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def invented_battles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let numpy draw the battles, and parts hold few of them."""
-    monkeypatch.setattr(executor.api, "tally", invented.tally)
+    monkeypatch.setattr(api, "tally", invented.tally)
     monkeypatch.setattr(plan, "PART_BATTLES", 10_000)
 
 
