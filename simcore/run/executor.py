@@ -48,6 +48,8 @@ class Job:
         Record that resolves it.
     method : str
         With "auto" a matchup that turns out not to fit the solver is simulated; with "exact" it fails.
+    drawn : int
+        Battles that such a matchup gets in this part; 0 for all of them.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Job:
     ruleset: str
     kind: str = ""
     method: str = "simulate"
+    drawn: int = 0
 
 
 class Executor(Protocol):
@@ -103,7 +106,7 @@ class _Part:
                 self.tallies[places[number]] = found[row].view(np.int64)
             elif self.job.method == "auto" and not self.record.cannot_simulate(self.job.scenarios[number]):
                 self.drawn.add(number)
-                self.segments[places[number], 2:] = 0, self.job.battles
+                self.segments[places[number], 2:] = 0, self.job.drawn or self.job.battles
             else:
                 self.errors[number] = str(problems[row])
 

@@ -32,7 +32,7 @@ from simcore.scenario import load_scenario
 from simcore.schema import AUTO_EFFORT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -43,9 +43,11 @@ __all__ = [
     "MAX_MATCHUPS",
     "PART_BATTLES",
     "PART_EFFORT",
+    "SOLVED_ROW",
     "GridPoint",
     "Plan",
     "content_name",
+    "cut_parts",
     "plan_sweep",
     "segment_schedule",
 ]
@@ -57,6 +59,8 @@ PART_EFFORT: Final = 10 * AUTO_EFFORT
 _PART_ROWS: Final = 4_096
 _SOLVED_ROWS: Final = 512
 """Most matchups of a part that are solved."""
+SOLVED_ROW: Final = (0, 0, 0)
+"""The row of a matchup that is solved, without its number."""
 _MOST_WHOLE: Final = 2**63
 _SIDES: Final = ("attacker", "defender")
 _MOST_WRITTEN: Final = 50_000
@@ -143,8 +147,13 @@ class Plan:
 
     @property
     def battles(self) -> int:
-        """Battles of each matchup that is simulated."""
+        """Battles of each matchup that is simulated, or the most of them where a precision decides."""
         return self.sweep.sweep.battles
+
+    @property
+    def precision(self) -> float | None:
+        """Half-width to which every outcome share is brought; None when all matchups have equally many battles."""
+        return self.sweep.sweep.precision
 
     @property
     def method(self) -> str:
@@ -190,7 +199,9 @@ class Plan:
         frame = _frame(self.sweep, dict(zip(self.grid, point.values, strict=True)))
         return _with_units(frame, point.attackers[i].counts, point.defenders[j].counts)
 
-    def parts(self, effort_of: Callable[[int], int]) -> Iterator[npt.NDArray[np.int64]]:
+    def parts(
+        self, effort_of: Callable[[int], int], drawn: Sequence[tuple[int, ...]] | None = None
+    ) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the rows of one part after the other.
 
         Parameters
@@ -198,31 +209,52 @@ class Plan:
         effort_of : callable
             ``effort_of(matchup) -> int``: effort of solving a matchup, 0 for one that is simulated. It is asked once
             for each matchup, in their order.
+        drawn : sequence of tuple, optional
+            Rows of a matchup that is simulated, without its number; all of the schedule by default.
 
         Yields
         ------
         int64 (n, 4)
             Matchup number, batch number, first battle, number of battles: 0 for a matchup that is solved.
         """
-        drawn = [tuple(row) for row in self.schedule.tolist()]
-        rows: list[tuple[int, ...]] = []
-        battles = effort = solved = 0
-        for matchup in range(len(self)):
-            own = effort_of(matchup)
-            for row in drawn if not own else [(0, 0, 0)]:
-                is_full = (
-                    len(rows) == _PART_ROWS
-                    or battles + row[2] > PART_BATTLES
-                    or (own and (solved == _SOLVED_ROWS or effort + own > PART_EFFORT))
-                )
-                if rows and is_full:
-                    yield np.array(rows, dtype=np.int64)
-                    rows = []
-                    battles = effort = solved = 0
-                rows.append((matchup, *row))
-                battles += row[2]
-                effort += own
-                solved += own > 0
+        if drawn is None:
+            drawn = [tuple(row) for row in self.schedule.tolist()]
+        efforts = ((matchup, effort_of(matchup)) for matchup in range(len(self)))
+        return cut_parts((matchup, own, drawn if not own else [SOLVED_ROW]) for matchup, own in efforts)
+
+
+def cut_parts(matchups: Iterable[tuple[int, int, Sequence[tuple[int, ...]]]]) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the rows of one part after the other.
+
+    Parameters
+    ----------
+    matchups : iterable
+        Number of a matchup, effort of solving it (0 when it is simulated) and its rows: batch number, first battle,
+        number of battles.
+
+    Yields
+    ------
+    int64 (n, 4)
+        Matchup number, batch number, first battle, number of battles.
+    """
+    rows: list[tuple[int, ...]] = []
+    battles = effort = solved = 0
+    for matchup, own, segments in matchups:
+        for row in segments:
+            is_full = (
+                len(rows) == _PART_ROWS
+                or battles + row[2] > PART_BATTLES
+                or (own and (solved == _SOLVED_ROWS or effort + own > PART_EFFORT))
+            )
+            if rows and is_full:
+                yield np.array(rows, dtype=np.int64)
+                rows = []
+                battles = effort = solved = 0
+            rows.append((matchup, *row))
+            battles += row[2]
+            effort += own
+            solved += own > 0
+    if rows:
         yield np.array(rows, dtype=np.int64)
 
 

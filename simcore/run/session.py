@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import heapq
+import itertools
 import json
 import os
 import platform
 import time
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
@@ -27,10 +31,11 @@ from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
 from simcore.run.table import TABLES, Total, writing_tables
+from simcore.run.wave import Course, Stage, Wave
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -52,6 +57,8 @@ _MOST_SIDES: Final = 20_000
 _METHODS_SHOWN: Final = {"auto": "auto", "simulate": RESOLVED[False], "exact": RESOLVED[True]}
 """Entry `method` of the manifest, by what the sweep asks for."""
 _MISSING: Final = object()
+_STAGE_FIELDS: Final = frozenset({"sweep.battles", "sweep.precision"})
+"""What may change when a run is topped up."""
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -90,6 +97,8 @@ class SweepResult:
         Files found damaged or foreign, one line each.
     elapsed_s : float
         Wall time of this run in seconds.
+    imprecise : int
+        Matchups that have as many battles as are allowed and are not as precise as asked for.
     """
 
     name: str
@@ -102,6 +111,7 @@ class SweepResult:
     parts_reused: int
     reports: list[str] = field(default_factory=list)
     elapsed_s: float = 0.0
+    imprecise: int = 0
 
     def __str__(self) -> str:
         found = [f"{self.parts_computed} parts computed"]
@@ -109,6 +119,8 @@ class SweepResult:
             found.append(f"{self.parts_reused} found")
         if self.failed:
             found.append(f"{self.failed:,} matchups failed")
+        if self.imprecise:
+            found.append(f"{self.imprecise:,} matchups stay less precise than asked for")
         done = [f"{self.solved:,} solved"] if self.solved else []
         if self.battles or not done:
             done.append(f"{self.battles:,} battles")
@@ -123,6 +135,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     *,
     resume: bool = True,
+    top_up: bool = False,
     threads: int | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -140,6 +153,9 @@ def sweep(
         Results folder; by default what the sweep file says, else ``results/<name>`` in the current folder.
     resume : bool
         False to compute everything anew and replace whatever sweep the folder holds.
+    top_up : bool
+        True to go on with a folder that was asked for fewer battles of each matchup, or for a coarser precision:
+        no battle that it holds is counted again.
     threads : int, optional
         Threads to use, all by default. No result depends on it, nor on the next two.
     scheduler : str, optional
@@ -161,7 +177,7 @@ def sweep(
     StoreError
         When the folder cannot be used, or another run is using it.
     ResumeMismatchError
-        When the folder holds another sweep.
+        When the folder holds another sweep, or one that cannot be topped up to this one.
     ClusterError
         When a cluster cannot be reached or used any more; the folder can be resumed.
     SweepInterrupted
@@ -184,9 +200,11 @@ def sweep(
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
     shows = choose_progress(asked=bool(progress)) if progress is None or isinstance(progress, bool) else progress
+    if top_up and not resume:
+        raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
     plan = plan_sweep(config)
     with Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
-        return _Session(plan, store, executor, shows).run(resume=resume)
+        return _Session(plan, store, executor, shows).run(resume=resume, top_up=top_up)
 
 
 def resume(
@@ -310,6 +328,8 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the leaves of what makes sweeps the same: all but where results go and how they are shown."""
     leaves = _flat({key: value for key, value in manifest["sweep"].items() if key != "report"})
     leaves.pop("sweep.out", None)
+    if leaves.get("sweep.precision") is None:  # sweeps of equally many battles, those of older versions among them
+        leaves.pop("sweep.precision", None)
     # What was done tells more than what was asked for: "auto" has not always solved what is small.
     meant = {shown: method for method, shown in _METHODS_SHOWN.items()}
     done = manifest.get("method")
@@ -385,14 +405,13 @@ class _Matchups:
         except ScenarioError:  # what is read as a whole says where it is wrong
             return None
 
-    def take(self, first: int, last: int) -> tuple[dict[int, ScenarioModel], dict[int, str]]:
-        """Return scenarios and errors of a run of matchups; only the last may be asked for again soon."""
-        for matchup in range(first, last + 1):
+    def take(self, numbers: Sequence[int]) -> tuple[dict[int, ScenarioModel], dict[int, str]]:
+        """Return scenarios and errors of matchups in ascending order; only the last may be asked for again soon."""
+        for matchup in numbers:
             self._load(matchup)
-        numbers = range(first, last + 1)
         scenarios = {number: self._scenarios[number] for number in numbers if number in self._scenarios}
         errors = {number: self._errors[number] for number in numbers if number in self._errors}
-        for number in range(first, last):
+        for number in numbers[:-1]:
             self._scenarios.pop(number, None)
             self._errors.pop(number, None)
         return scenarios, errors
@@ -407,28 +426,30 @@ class _Session:
         self.executor = executor
         self.shows = shows
         self.matchups = _Matchups(plan)
-        self.names: list[str] = []
+        self.stages = [Stage(plan.battles, plan.precision)]
+        self.waves: list[tuple[Wave, list[str]]] = []
+        self.short = 0
+        self._shown = 0.0
         self.computed = 0
         self.reused = 0
         self._began = time.monotonic()
         self._manifest: dict[str, Any] = {}
         self._earlier_s = 0.0
 
-    def run(self, *, resume: bool) -> SweepResult:
+    def run(self, *, resume: bool, top_up: bool = False) -> SweepResult:
         """Resolve what is missing and write the tables."""
         plan, store = self.plan, self.store
-        self._open(resume=resume)
+        self._open(resume=resume, top_up=top_up)
         try:
-            is_drawn = plan.method == "simulate"
-            total = len(plan) * (plan.battles if is_drawn else 1)
-            self.shows.start(plan.sweep.sweep.name, total, "battles" if is_drawn else "matchups")
+            total = len(plan) * (plan.battles if self._is_counted else 1)
+            self.shows.start(plan.sweep.sweep.name, total, "battles" if self._is_counted else "matchups")
             try:
                 self._resolve()
             finally:
                 self.shows.stop()
-            store.report_foreign(set(self.names))
-            failed, solved = self._tabulate()
-            self._mark(_COMPLETE, failed, solved)
+            store.report_foreign({name for _, names in self.waves for name in names})
+            failed, solved, battles = self._tabulate()
+            self._mark(_COMPLETE, failed, solved, battles)
         except KeyboardInterrupt:
             self._mark_stopped()
             raise SweepInterrupted(store.folder) from None
@@ -441,22 +462,26 @@ class _Session:
             matchups=len(plan),
             failed=failed,
             solved=solved,
-            battles=(len(plan) - failed - solved) * plan.battles,
+            battles=battles,
             parts_computed=self.computed,
             parts_reused=self.reused,
             reports=list(store.reports),
             elapsed_s=time.monotonic() - self._began,
+            imprecise=self.short,
         )
 
-    def _open(self, *, resume: bool) -> None:
+    def _open(self, *, resume: bool, top_up: bool) -> None:
         """Check that the folder is ours to fill, and say in it that a run has begun."""
         self._manifest = self._new_manifest()
         found = self.store.read_manifest()
         # Also when all is made anew: nobody means to replace the files of another program.
         if found is not None and not all(isinstance(found.get(key), dict) for key in ("sweep", "versions")):
             raise StoreError(f"{self.store.folder / MANIFEST}: not the manifest of a sweep; choose another folder")
+        if found is None and top_up:
+            raise StoreError(f"{self.store.folder}: holds no sweep that could be topped up")
         if found is not None and resume:
-            self._compare(found)
+            self.stages = self._earlier_stages(found, top_up=top_up) + self.stages
+            self._manifest["earlier"] = [stage.to_dict() for stage in self.stages[:-1]]
             created, earlier = found.get("created"), found.get("elapsed_s")
             if isinstance(created, str) and created.isascii():
                 self._manifest["created"] = created
@@ -465,21 +490,42 @@ class _Session:
         if not resume:
             self.store.remove([*(f"{name}.parquet" for name in TABLES), _REPORT])
 
-    def _compare(self, found: Mapping[str, Any]) -> None:
+    def _earlier_stages(self, found: Mapping[str, Any], *, top_up: bool) -> list[Stage]:
+        """Return what the folder was asked for before; refuse the folder of another sweep."""
+        stages = [Stage.read(entry) for entry in found.get("earlier", [])]
+        last, now = Stage.read(found["sweep"].get("sweep")), self.stages[-1]
+        if last == now:
+            self._compare(found)
+        elif last is not None:
+            problem = now.problem_after(last)
+            if not top_up:
+                self._compare(found, advice="" if problem else "top it up, ")
+            self._compare(found, but=_STAGE_FIELDS)
+            if problem:
+                raise ResumeMismatchError(f"{self.store.folder}: cannot be topped up: {problem}")
+            stages.append(last)
+        if last is None or None in stages:
+            raise StoreError(
+                f"{self.store.folder / MANIFEST}: damaged, it does not say how many battles were asked for"
+            )
+        return [stage for stage in stages if stage is not None]
+
+    def _compare(self, found: Mapping[str, Any], *, but: Collection[str] = (), advice: str = "") -> None:
         """Refuse the folder of another sweep, and say in what it differs."""
         then, now = _identity(found), _identity(self._manifest)
         texts = []
-        for key in sorted({*then, *now}):
+        for key in sorted({*then, *now} - set(but)):
             old, new = then.get(key, _MISSING), now.get(key, _MISSING)
             if old != new or type(old) is not type(new):
                 words = ["nothing" if value is _MISSING else shown(value) for value in (old, new)]
                 texts.append(f"{key} was {words[0]}, is {words[1]}")
+                advice = advice if key in _STAGE_FIELDS else ""
         if texts:
             more = len(texts) - _DIFFERENCES_SHOWN
             if more > 0:
                 texts = [*texts[:_DIFFERENCES_SHOWN], f"and {more} more"]
             raise ResumeMismatchError(
-                f"{self.store.folder}: holds another sweep ({'; '.join(texts)}); choose another folder, "
+                f"{self.store.folder}: holds another sweep ({'; '.join(texts)}); {advice}choose another folder, "
                 "or start afresh to replace it"
             )
 
@@ -495,12 +541,16 @@ class _Session:
             "edition": plan.points[0].edition,
             "method": _METHODS_SHOWN[plan.method],
             "battles": None if plan.method == "exact" else plan.battles,
+            "precision": plan.precision,
+            "earlier": [],
             "seed": plan.seed,
             "pairing": settings.pairing,
             "grid": {key: list(values) for key, values in plan.grid.items()},
             "matchups": len(plan),
             "failed": 0,
             "solved": 0,
+            "battles_counted": 0,
+            "imprecise": 0,
             "mixes": {"attacker": self._mixes("attackers"), "defender": self._mixes("defenders")},
             "versions": {
                 "simcore": simcore.__version__,
@@ -534,12 +584,14 @@ class _Session:
                     found.setdefault(mix.name, {"name": mix.name, "units": mix.units, "weight": mix.weight})
         return list(found.values())
 
-    def _mark(self, state: str, failed: int, solved: int = 0) -> None:
+    def _mark(self, state: str, failed: int, solved: int = 0, battles: int = 0) -> None:
         """Write the manifest."""
         self._manifest |= {
             "state": state,
             "failed": failed,
             "solved": solved,
+            "battles_counted": battles,
+            "imprecise": self.short,
             "finished": _now() if state == _COMPLETE else None,
             "elapsed_s": round(self._earlier_s + time.monotonic() - self._began, 3),
         }
@@ -551,25 +603,38 @@ class _Session:
             self._mark(_RUNNING, 0)
 
     def _resolve(self) -> None:
-        """Store every part that is not there yet."""
+        """Store every part that is not there yet, wave by wave."""
         described = {
             "simcore.ruleset": f"{self.plan.ruleset.id} {self.plan.ruleset.version}",
             "simcore.rng": RNG_VERSION,
         }
-        for job, rows in self.executor.run(self._jobs()):
-            self.store.write_part(job.name, rows, described)
-            self.computed += 1
-            self._advance(job.segments, is_new=True)
-
-    def _jobs(self) -> Iterator[Job]:
-        """Yield the parts that are not there yet."""
         plan = self.plan
-        for segments in plan.parts(self.matchups.effort):
-            scenarios, errors = self.matchups.take(int(segments[0, 0]), int(segments[-1, 0]))
+        course = Course(plan, self.stages)
+        for wave in course.waves():
+            self.waves.append((wave, []))
+            before = self.computed
+            for job, rows in self.executor.run(self._jobs(wave, course)):
+                self.store.write_part(job.name, rows, described)
+                self.computed += 1
+                course.note(rows)
+                self._advance(job.segments, is_new=True)
+            if plan.precision is not None:
+                # Matchups that are precise enough are done before they have all their battles.
+                self._show(course.progress(plan.battles) - self._shown, is_new=self.computed > before)
+        self.short = course.short
+
+    def _jobs(self, wave: Wave, course: Course) -> Iterator[Job]:
+        """Yield the parts of a wave that are not there yet."""
+        plan = self.plan
+        names = self.waves[-1][1]
+        for segments in wave.parts(plan, self.matchups.effort):
+            scenarios, errors = self.matchups.take(np.unique(segments[:, 0]).tolist())
             name = content_name(plan, segments, scenarios, errors)
-            self.names.append(name)
-            if self._read(name, segments) is not None:
+            names.append(name)
+            found = self._read(name, segments)
+            if found is not None:
                 self.reused += 1
+                course.note(found)
                 self._advance(segments, is_new=False)
                 continue
             yield Job(
@@ -577,35 +642,55 @@ class _Session:
                 segments=segments,
                 scenarios=scenarios,
                 errors=errors,
-                battles=plan.battles,
+                battles=wave.stage.battles,
                 seed=plan.seed,
                 pairing=plan.sweep.sweep.pairing,
                 ruleset=plan.ruleset.id,
                 kind=plan.ruleset.kind,
                 method=plan.method,
+                drawn=wave.end,
             )
 
+    @property
+    def _is_counted(self) -> bool:
+        """Whether the battles are known beforehand: progress is then shown in them, else in matchups."""
+        return self.plan.method == "simulate" and self.plan.precision is None
+
     def _advance(self, segments: npt.NDArray[np.int64], *, is_new: bool) -> None:
-        """Show what a part adds: battles, or matchups where some may be solved."""
+        """Show what a part adds: battles, or matchups where some may be solved or become precise early."""
         done: float = int(segments[:, 3].sum())
-        if self.plan.method != "simulate":
+        if not self._is_counted:
             done = int((segments[:, 3] == 0).sum()) + done / self.plan.battles
+        self._show(done, is_new=is_new)
+
+    def _show(self, done: float, *, is_new: bool) -> None:
+        self._shown += done
         self.shows.advance(done, is_new=is_new)
 
     def _read(self, name: str, segments: npt.NDArray[np.int64]) -> PartRows | None:
         return self.store.read_part(name, segments, self.plan.ruleset.columns)
 
-    def _tabulate(self) -> tuple[int, int]:
-        """Add up the parts in the order of the plan and write the tables; returns matchups failed and solved."""
+    def _tabulate(self) -> tuple[int, int, int]:
+        """Add up the parts and write the tables; returns matchups failed, matchups solved and battles."""
         with writing_tables(self.store, self.plan) as tables:
             for total in self._totals():
                 tables.add(total)
-            return tables.failed, tables.solved
+            return tables.failed, tables.solved, tables.battles
 
     def _totals(self) -> Iterator[Total]:
-        """Yield the totals of one matchup after the other; only the last may go on in the next part."""
-        current = Total(0, np.zeros(self.plan.ruleset.columns, dtype=np.int64))
-        for name, segments in zip(self.names, self.plan.parts(self.matchups.effort), strict=True):
+        """Yield the totals of one matchup after the other, added up over all waves."""
+        waves = [self._wave_totals(wave, names) for wave, names in self.waves]
+        if len(waves) == 1:
+            yield from waves[0]
+            return
+        in_order = heapq.merge(*waves, key=attrgetter("matchup"))
+        for _, totals in itertools.groupby(in_order, key=attrgetter("matchup")):
+            yield reduce(Total.plus, totals)
+
+    def _wave_totals(self, wave: Wave, names: Sequence[str]) -> Iterator[Total]:
+        """Yield what a wave adds to one matchup after the other; only the last may go on in the next part."""
+        current: Total | None = None
+        for name, segments in zip(names, wave.parts(self.plan, self.matchups.effort), strict=True):
             rows = self._read(name, segments)
             if rows is None:
                 raise StoreError(f"{self.store.folder / PARTS / name}.parquet: changed while in use; run again")
@@ -613,13 +698,13 @@ class _Session:
             sums = np.add.reduceat(rows.tallies, starts, axis=0)
             solved = rows.segments[starts, 3] == 0
             for number, part, is_solved in zip(numbers.tolist(), sums, solved.tolist(), strict=True):
-                if number != current.matchup:
+                is_exact = is_solved and number not in rows.drawn
+                new = Total(number, part, rows.errors.get(number, ""), is_exact=is_exact)
+                if current is not None and number == current.matchup:
+                    current = current.plus(new)
+                    continue
+                if current is not None:
                     yield current
-                    current = Total(number, np.zeros_like(part))
-                current = Total(
-                    number,
-                    current.tally + part,
-                    current.error or rows.errors.get(number, ""),
-                    is_exact=is_solved and number not in rows.drawn,
-                )
-        yield current
+                current = new
+        if current is not None:
+            yield current

@@ -12,7 +12,7 @@ import io
 import json
 import math
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,12 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simcore.method import RESOLVED
+from simcore.precision import reached
 from simcore.result import expected_sd, sample_sd
 from simcore.scenario import load_scenario
 from simcore.schema import SPREAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -44,9 +45,9 @@ _ROW_GROUP: Final = 8_192
 _SEED_LIMIT: Final = 2**64
 
 
-def _ratio(part: float, whole: float) -> float | None:
-    """Return the correctly rounded quotient of two exact integers, or of two floats; None for nothing by nothing."""
-    return part / whole if whole else None
+def _ratio(part: Fraction | float, whole: Fraction | float) -> float | None:
+    """Return the correctly rounded quotient of two exact numbers, or of floats; None for nothing by nothing."""
+    return float(part / whole) if whole else None
 
 
 class _Layout:
@@ -82,9 +83,13 @@ class _Layout:
 class _Writer:
     """Collects rows and writes a row group whenever enough are together."""
 
-    def __init__(self, file: _Sink, schema: pa.Schema) -> None:
+    def __init__(
+        self, file: _Sink, schema: pa.Schema, fill: Callable[[dict[str, list[Any]]], None] | None = None
+    ) -> None:
         self._file = file
         self._schema = schema
+        self._fill = fill
+        """Works out columns from others, for all rows of a group at once."""
         self._columns: list[list[Any]] = [[] for _ in schema]
         self._writer = pq.ParquetWriter(file, schema, compression="zstd")
 
@@ -102,6 +107,8 @@ class _Writer:
             self._flush()
 
     def _flush(self) -> None:
+        if self._fill is not None:
+            self._fill(dict(zip(self._schema.names, self._columns, strict=True)))
         arrays = [pa.array(column, kind.type) for column, kind in zip(self._columns, self._schema, strict=True)]
         self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
         self._columns = [[] for _ in self._schema]
@@ -158,6 +165,20 @@ class Total:
     error: str = ""
     is_exact: bool = False
 
+    def plus(self, more: Total) -> Total:
+        """Return this and further battles of the same matchup together.
+
+        Parameters
+        ----------
+        more : Total
+            Counted later.
+
+        Returns
+        -------
+        Total
+        """
+        return Total(self.matchup, self.tally + more.tally, self.error or more.error, is_exact=more.is_exact)
+
     @property
     def figures(self) -> list[Any]:
         """Accumulators as integers, or as floats where it was solved."""
@@ -167,13 +188,16 @@ class Total:
 class _Figures(NamedTuple):
     """What a mix did, added up: over battles, or as expected of one battle against each opponent."""
 
-    wins: float = 0
-    swing: float = 0
-    lost: float = 0
-    enemy_lost: float = 0
+    wins: Fraction | float = 0
+    swing: Fraction | float = 0
+    lost: Fraction | float = 0
+    enemy_lost: Fraction | float = 0
 
     def plus(self, weight: int, other: _Figures) -> _Figures:
         return _Figures(*(own + weight * new for own, new in zip(self, other, strict=True)))
+
+    def over(self, battles: int) -> _Figures:
+        return _Figures(*(Fraction(int(own), battles) for own in self))
 
 
 _NOTHING: Final = _Figures()
@@ -186,10 +210,9 @@ class _MixSums:
     opponents: int = 0
     battles: int = 0
     weight: int = 0
-    solved: int = 0
-    drawn_figures: _Figures = _NOTHING
-    """Over all battles: whole numbers."""
-    solved_figures: _Figures = _NOTHING
+    solved_figures: _Figures | None = None
+    drawn_figures: dict[int, _Figures] = field(default_factory=dict)
+    """Over all battles of the matchups with a number of battles: whole numbers."""
     worst: tuple[float, str] | None = None
     best: tuple[float, str] | None = None
 
@@ -199,35 +222,40 @@ class _MixSums:
         self.battles += battles
         self.weight += weight
         if battles:
-            self.drawn_figures = self.drawn_figures.plus(weight, figures)
+            self.drawn_figures[battles] = self.drawn_figures.get(battles, _NOTHING).plus(weight, figures)
         else:
-            self.solved += 1
-            self.solved_figures = self.solved_figures.plus(weight, figures)
+            self.solved_figures = (self.solved_figures or _NOTHING).plus(weight, figures)
         share = figures.wins / (battles or 1)
         if self.worst is None or share < self.worst[0]:
             self.worst = (share, opponent)
         if self.best is None or share > self.best[0]:
             self.best = (share, opponent)
 
-    def row(self, battles: int) -> list[Any]:
-        """Return the figures of a mix; all its matchups that were simulated have the same number of battles."""
-        total, weight = self.drawn_figures, self.weight * battles
-        if self.solved:
-            total = _Figures(*(own + n / battles for own, n in zip(self.solved_figures, total, strict=True)))
-            weight = self.weight
+    def row(self) -> list[Any]:
+        """Return the figures of a mix."""
+        total = self._total()
         return [
             self.opponents,
-            _ratio(total.wins, weight),
+            _ratio(total.wins, self.weight),
             None if self.worst is None else self.worst[0],
             None if self.best is None else self.best[0],
             None if self.worst is None else self.worst[1],
             None if self.best is None else self.best[1],
-            _ratio(total.swing, weight),
-            _ratio(total.lost, weight),
-            _ratio(total.enemy_lost, weight),
+            _ratio(total.swing, self.weight),
+            _ratio(total.lost, self.weight),
+            _ratio(total.enemy_lost, self.weight),
             _ratio(total.enemy_lost, total.lost),
             self.battles,
         ]
+
+    def _total(self) -> _Figures:
+        """Return the figures of one battle against each opponent: opponents weigh by their weights, not by battles."""
+        drawn = _NOTHING
+        for battles, figures in self.drawn_figures.items():
+            drawn = drawn.plus(1, figures.over(battles))
+        if self.solved_figures is None:
+            return drawn
+        return _Figures(*(own + float(more) for own, more in zip(self.solved_figures, drawn, strict=True)))
 
 
 def _whole_weights(mixes: Sequence[Mix]) -> list[int]:
@@ -310,11 +338,14 @@ class Tables:
     ----------
     failed, solved : int
         Failed and solved matchups so far.
+    battles : int
+        Battles of all others.
     """
 
     def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
         self.failed = 0
         self.solved = 0
+        self.battles = 0
         self._places: dict[tuple[int, int, str], str] = {}
         self._mix_costs: dict[tuple[int, int, int], int] = {}
         self._plan = plan
@@ -322,7 +353,10 @@ class Tables:
         self._layout = _Layout(plan.ruleset)
         self._grid: list[tuple[pa.DataType, bool]] = [_grid_type(values) for values in plan.grid.values()]
         self._seed: Any = plan.seed if plan.seed < _SEED_LIMIT else str(plan.seed)
-        self._matchups = _Writer(sinks["matchups"], self._matchup_schema())
+        self._has_precision = plan.precision is not None
+        self._matchups = _Writer(
+            sinks["matchups"], self._matchup_schema(), self._fill_precision if self._has_precision else None
+        )
         self._survivors = _Writer(sinks["survivors"], self._survivor_schema())
         self._mixes = _Writer(sinks["mixes"], self._mix_schema())
         self._writers = (self._matchups, self._survivors, self._mixes)
@@ -369,6 +403,7 @@ class Tables:
                 ("edition", pa.string()),
                 ("method", pa.string()),
                 ("battles", pa.int64()),
+                *([("precision", pa.float64())] if self._has_precision else []),
                 ("seed", pa.string() if isinstance(self._seed, str) else pa.uint64()),
                 ("attacker_cost", pa.int64()),
                 ("defender_cost", pa.int64()),
@@ -434,6 +469,7 @@ class Tables:
             self.failed += 1
             return
         self.solved += total.is_exact
+        self.battles += 0 if total.is_exact else figures[self._layout.battles]
         self._add_survivors(total, point, (attacker, defender), figures)
         layout = self._layout
         for side, (own, enemy) in enumerate(((i, j), (j, i))):
@@ -463,7 +499,9 @@ class Tables:
         row += [self._ruleset.id, point.edition, self._method(total)]
         is_exact = total.is_exact
         n = 1 if is_exact or total.error else figures[layout.battles]
-        row += [None if total.error else 0 if is_exact else n, self._seed, *costs]
+        row += [None if total.error else 0 if is_exact else n]
+        row += [0.0 if is_exact and not total.error else None] if self._has_precision else []
+        row += [self._seed, *costs]
         if total.error:
             row += [None] * (2 * len(layout.outcomes) + 2 * len(layout.moments) + len(layout.means))
             row += [None] * len(layout.spread)
@@ -477,6 +515,14 @@ class Tables:
             row += [figures[k] if is_exact and figures[k] == figures[k] else None for _, k in layout.spread]
         row += ["failed" if total.error else "ok", total.error]
         self._matchups.add(row)
+
+    def _fill_precision(self, columns: Mapping[str, list[Any]]) -> None:
+        """Enter how precise the rows are that were simulated."""
+        drawn = [i for i, battles in enumerate(columns["battles"]) if battles]
+        if drawn:
+            counts = [[columns[f"n_{name}"][i] for name, _ in self._layout.outcomes] for i in drawn]
+            for i, width in zip(drawn, reached(np.array(counts, dtype=np.int64)).tolist(), strict=True):
+                columns["precision"][i] = width
 
     def _method(self, total: Total) -> str | None:
         """Return how a matchup was resolved; of one that failed under "auto" nobody can tell."""
@@ -542,4 +588,4 @@ class Tables:
             for place, (mix, sums) in enumerate(zip(mixes, done.sums[side], strict=True)):
                 cost = self._mix_costs.get((done.point.first, side, place), mix.cost)
                 start = [_SIDES[side], mix.name, mix.units, cost, mix.weight, *values]
-                self._mixes.add(start + sums.row(self._plan.battles))
+                self._mixes.add(start + sums.row())
