@@ -26,7 +26,7 @@ from simcore.core.rng import RNG_VERSION
 from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, StoreError
 from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
-from simcore.run.executor import Executor, Job, choose_executor
+from simcore.run.executor import Executor, Job, check_choice, choose_executor
 from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
@@ -199,6 +199,7 @@ def sweep(
     """
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
+    check_choice(threads, scheduler, workers)
     shows = choose_progress(asked=bool(progress)) if progress is None or isinstance(progress, bool) else progress
     if top_up and not resume:
         raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
@@ -675,7 +676,7 @@ class _Session:
         with writing_tables(self.store, self.plan) as tables:
             for total in self._totals():
                 tables.add(total)
-            return tables.failed, tables.solved, tables.battles
+        return tables.failed, tables.solved, tables.battles
 
     def _totals(self) -> Iterator[Total]:
         """Yield the totals of one matchup after the other, added up over all waves."""
