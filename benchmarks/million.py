@@ -99,11 +99,8 @@ def main() -> int:
         print(f"{run.matchups:,} matchups in {whole:.1f} s: {whole / run.matchups * 1e6:.0f} us each")
         print(f"processor time of this process: {cpu:.1f} s, {cpu / run.matchups * 1e6:.0f} us each")
         for name, seconds in spent.items():
-            print(
-                f"  {name:<16}{seconds:8.1f} s {seconds / run.matchups * 1e6:6.1f} us each {100 * seconds / whole:5.1f} %"
-            )
-        rest = whole - sum(spent.values())
-        print(f"  {'the rest':<16}{rest:8.1f} s {rest / run.matchups * 1e6:6.1f} us each {100 * rest / whole:5.1f} %")
+            show_share(name, seconds, whole, run.matchups)
+        show_share("the rest", whole - sum(spent.values()), whole, run.matchups)
         show_memory("sweep")
         size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
         tables = {path.name: path.stat().st_size / 1e6 for path in out.glob("*.parquet")}
@@ -120,6 +117,11 @@ def main() -> int:
             print(f"report {time.perf_counter() - began:.1f} s")
             show_memory("report")
     return 0
+
+
+def show_share(name: str, seconds: float, whole: float, matchups: int) -> None:
+    """Print what a phase took."""
+    print(f"  {name:<16}{seconds:8.1f} s {seconds / matchups * 1e6:6.1f} us each {100 * seconds / whole:5.1f} %")
 
 
 def show_memory(what: str) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import datetime as dt
 import heapq
 import itertools
-import json
 import os
 import platform
 import time
@@ -16,6 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
+import llvmlite
 import numba
 import numpy as np
 import pyarrow as pa
@@ -27,8 +27,10 @@ from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, Sto
 from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
 from simcore.run.executor import Executor, Job, check_choice, choose_executor
+from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
+from simcore.run.stop import stopping_politely
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
 from simcore.run.table import TABLES, Total, writing_tables
 from simcore.run.wave import Course, Stage, Wave
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepInterrupted", "SweepResult", "results_folder", "resume", "sweep"]
 
-_SCHEMA: Final = 1
 _RESULTS: Final = "results"
 _REPORT: Final = "report.html"
 _RUNNING: Final = "running"
@@ -204,7 +205,7 @@ def sweep(
     if top_up and not resume:
         raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
     plan = plan_sweep(config)
-    with Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
+    with stopping_politely(), Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
         return _Session(plan, store, executor, shows).run(resume=resume, top_up=top_up)
 
 
@@ -238,15 +239,14 @@ def resume(
     """
     path = Path(out) / MANIFEST
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_manifest(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"{out}: holds no sweep (there is no {MANIFEST})") from None
     except OSError as problem:
         raise StoreError(f"{path}: cannot read: {problem.strerror}") from problem
-    except (ValueError, RecursionError):
-        raise StoreError(f"{path}: damaged; run the sweep file again with this folder as output") from None
-    if not isinstance(content, dict) or content.get("schema") != _SCHEMA or not isinstance(content.get("sweep"), dict):
-        raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
+    except DamagedManifestError as problem:
+        raise StoreError(f"{path}: damaged ({problem}); run the sweep file again with this folder as output") from None
+    _check_schema(content, path)
     table = content["sweep"]
     if isinstance(table.get("sweep"), dict) and content.get("method") == RESOLVED[False]:
         # Before there were matchups that "auto" solves, it simulated all of them: such a run ends as it began.
@@ -259,6 +259,15 @@ def resume(
         workers=workers,
         progress=progress,
     )
+
+
+def _check_schema(content: Mapping[str, Any], path: Path) -> None:
+    """Refuse what is not the manifest of a sweep, or that of a newer version."""
+    newer = newer_schema(content)
+    if newer and isinstance(content.get("sweep"), dict):
+        raise StoreError(f"{path}: {newer}")
+    if content.get("schema") != SCHEMA or not isinstance(content.get("sweep"), dict):
+        raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
 
 
 def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None) -> Path:
@@ -448,8 +457,14 @@ class _Session:
                 self._resolve()
             finally:
                 self.shows.stop()
+            resolved_s = time.monotonic() - self._began
             store.report_foreign({name for _, names in self.waves for name in names})
             failed, solved, battles = self._tabulate()
+            whole_s = time.monotonic() - self._began
+            self._manifest["durations"] = {
+                "resolve_s": round(resolved_s, 3),
+                "tables_s": round(whole_s - resolved_s, 3),
+            }
             self._mark(_COMPLETE, failed, solved, battles)
         except KeyboardInterrupt:
             self._mark_stopped()
@@ -478,6 +493,9 @@ class _Session:
         # Also when all is made anew: nobody means to replace the files of another program.
         if found is not None and not all(isinstance(found.get(key), dict) for key in ("sweep", "versions")):
             raise StoreError(f"{self.store.folder / MANIFEST}: not the manifest of a sweep; choose another folder")
+        newer = newer_schema(found) if found is not None else ""
+        if newer:
+            raise StoreError(f"{self.store.folder / MANIFEST}: {newer}")
         if found is None and top_up:
             raise StoreError(f"{self.store.folder}: holds no sweep that could be topped up")
         if found is not None and resume:
@@ -535,7 +553,7 @@ class _Session:
         settings = plan.sweep.sweep
         table = plan.sweep.model_dump(mode="json")
         return {
-            "schema": _SCHEMA,
+            "schema": SCHEMA,
             "name": settings.name,
             "ruleset": plan.ruleset.id,
             "ruleset_version": plan.ruleset.version,
@@ -556,12 +574,16 @@ class _Session:
             "versions": {
                 "simcore": simcore.__version__,
                 "numba": numba.__version__,
+                "llvmlite": llvmlite.__version__,
                 "numpy": np.__version__,
                 "pyarrow": pa.__version__,
                 "python": platform.python_version(),
                 "rng": RNG_VERSION,
             },
             "source_digest": source_digest(),
+            "columns": plan.ruleset.columns,
+            "tables": {},
+            "durations": {},
             "sweep": table,
             "outcomes": list(plan.ruleset.outcomes),
             "wins": {side: list(outcomes) for side, outcomes in plan.ruleset.wins.items()},
@@ -676,6 +698,7 @@ class _Session:
         with writing_tables(self.store, self.plan) as tables:
             for total in self._totals():
                 tables.add(total)
+        self._manifest["tables"] = tables.digests
         return tables.failed, tables.solved, tables.battles
 
     def _totals(self) -> Iterator[Total]:

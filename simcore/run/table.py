@@ -8,6 +8,7 @@ grid point, however long the sweep is.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import itertools
 import json
@@ -24,8 +25,9 @@ import pyarrow.parquet as pq
 
 from simcore.method import RESOLVED
 from simcore.precision import reached
-from simcore.run.block import LARGEST_WEIGHT, Block, SolvedSums, Survivors, matchup_figures, survivor_columns
 from simcore.result import expected_sd, sample_sd
+from simcore.run.block import LARGEST_WEIGHT, Block, SolvedSums, Survivors, matchup_figures, survivor_columns
+from simcore.run.manifest import SCHEMA
 from simcore.scenario import load_scenario
 from simcore.schema import SPREAD
 
@@ -48,6 +50,8 @@ _ROW_GROUP: Final = 8_192
 _AT_ONCE: Final = 2_048
 """Solved matchups that are turned into rows together."""
 _SEED_LIMIT: Final = 2**64
+_NOTES: Final = {"simcore.schema": str(SCHEMA)}
+"""Metadata of each table file."""
 
 
 def _ratio(part: Fraction | float, whole: Fraction | float) -> float | None:
@@ -98,7 +102,7 @@ class _Writer:
         self._columns: list[list[Any]] = [[] for _ in schema]
         self._sealed: list[list[pa.Array]] = []
         self._held = 0
-        self._writer = pq.ParquetWriter(file, schema, compression="zstd")
+        self._writer = pq.ParquetWriter(file, schema.with_metadata(_NOTES), compression="zstd")
 
     def add(self, row: Sequence[Any]) -> None:
         for column, value in zip(self._columns, row, strict=True):
@@ -351,6 +355,12 @@ class _Sink(io.RawIOBase):
         super().__init__()
         self._file = file
         self._is_abandoned = False
+        self._digest = hashlib.sha256()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that was passed on, as hex digits."""
+        return self._digest.hexdigest()
 
     def abandon(self) -> None:
         self._is_abandoned = True
@@ -359,7 +369,10 @@ class _Sink(io.RawIOBase):
         return True
 
     def write(self, data: Any, /) -> int:
-        return len(data) if self._is_abandoned else self._file.write(data)
+        if self._is_abandoned:
+            return len(data)
+        self._digest.update(data)
+        return self._file.write(data)
 
 
 @contextmanager
@@ -405,6 +418,8 @@ class Tables:
 
     Attributes
     ----------
+    digests : dict of str to str
+        SHA-256 of each table file, once it is finished.
     failed, solved : int
         Failed and solved matchups so far.
     battles : int
@@ -414,6 +429,8 @@ class Tables:
     def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
         self.failed = 0
         self.solved = 0
+        self.digests: dict[str, str] = {}
+        self._sinks = sinks
         self.battles = 0
         self._places: dict[tuple[int, int, str], str] = {}
         self._mix_costs: dict[tuple[int, int, int], int] = {}
@@ -441,6 +458,7 @@ class Tables:
             self._write_mixes(_PointSums(point))
         for writer in self._writers:
             writer.close()
+        self.digests = {name: sink.digest for name, sink in self._sinks.items()}
 
     def abandon(self) -> None:
         """Give up the tables; the files are left to whoever opened them."""

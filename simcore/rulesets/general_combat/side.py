@@ -17,6 +17,7 @@ __all__ = [
     "ALL_LAND",
     "DAMAGE",
     "MAX_CYCLES",
+    "WISHES",
     "AttackerSide",
     "DecisionName",
     "DefenderSide",
@@ -29,7 +30,6 @@ __all__ = [
     "SeaPart",
     "TechnologyName",
     "Territory",
-    "WISHES",
     "Units",
     "read_units",
 ]
