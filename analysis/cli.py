@@ -55,8 +55,9 @@ _WIDEST: Final = 120
 _TABLES: Final = ("matchups", "mixes", "survivors")
 _LIBRARIES: Final = ("numba", "llvmlite", "numpy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
 _PROVENANCE: Final = (
-    "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "seed", "pairing",
-    "matchups", "failed", "created", "finished", "elapsed_s", "source_digest", "versions",
+    "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "precision", "seed", "pairing",
+    "matchups", "solved", "failed", "battles_counted", "imprecise", "created", "finished", "elapsed_s", "durations",
+    "source_digest", "schema", "versions", "tables",
 )  # fmt: skip
 
 
@@ -502,14 +503,16 @@ def _shown(path: Path) -> str:
 
 def _manifest(folder: Path) -> dict[str, Any]:
     """Read what a results folder was made with, whether the sweep is finished or not."""
+    from simcore.run.manifest import DamagedManifestError, parse_manifest
+
     path = folder / "manifest.json"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_manifest(path.read_bytes())
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict) or "schema" not in content:
+    except DamagedManifestError as error:
+        raise StoreError(f"{path}: damaged ({error})") from None
+    if "schema" not in content:
         raise StoreError(f"{path}: damaged, not the manifest of a sweep")
     return content
 
@@ -841,7 +844,11 @@ def _facts() -> dict[str, Any]:
 def doctor(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[FOLDER]", help="Say what this sweep was made with.", show_default=False),
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="Say what this sweep was made with, and whether its files are whole.",
+            show_default=False,
+        ),
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove kernels of other versions.")] = False,
     as_json: _Json = False,
@@ -849,28 +856,47 @@ def doctor(
     """Show versions, the folder of compiled kernels, threads, and what is missing."""
     from simcore.core import jit
 
-    run = _manifest(folder) if folder is not None else None
+    run = None
+    if folder is not None:
+        from simcore.run.check import check_folder
+
+        run = check_folder(folder)
     pruned = jit.prune_cache() if prune else []
     facts = _facts()
     if run is not None:
-        facts["run"] = {key: run[key] for key in _PROVENANCE if key in run}
+        facts["run"] = {key: run.manifest[key] for key in _PROVENANCE if key in run.manifest}
+        facts["files"] = {"parts": run.parts, **run.tables, "problems": run.problems}
     if prune:
         facts["pruned"] = pruned
     if as_json:
         _say_json(facts)
-        return
+    else:
+        _say_facts(facts)
+    if not facts["libgomp"] and not as_json:
+        _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
+    if run is not None and run.problems:
+        for problem in run.problems:
+            _note(problem)
+        _stop(
+            f"{folder}: {len(run.problems)} damaged or missing; compute anew with: simcore resume {_shown(folder)}",
+            _RESUMABLE,
+        )
+
+
+def _say_facts(facts: Mapping[str, Any]) -> None:
+    """Print what `doctor` found, one fact a line."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             _say(f"{name}:")
             for key, part in value.items():
+                if isinstance(part, list):
+                    continue  # told at the end
                 text = ", ".join(f"{k} {v}" for k, v in part.items()) if isinstance(part, Mapping) else part
                 _say(f"  {key:<16} {text}")
         elif isinstance(value, list):
             _say(f"{name + ':':<18} {len(value)} folders")
         else:
             _say(f"{name + ':':<18} {value}")
-    if not facts["libgomp"]:
-        _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -6,7 +6,6 @@ behind this module may rely on them.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -18,6 +17,7 @@ import pandas as pd
 
 from analysis.wording import clean, count_text, grid_value_text, plural
 from simcore.errors import StoreError
+from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EXACT", "GRID_PREFIX", "MIXED", "SCHEMA", "SIDES", "SIMULATED", "Run", "load"]
 
-SCHEMA: Final = 1
-"""The newest form of results folder this version reads."""
 GRID_PREFIX: Final = "grid."
 """Tables hold one column per grid key, named with this prefix."""
 SIDES: Final = ("attacker", "defender")
@@ -256,13 +254,13 @@ def _manifest(path: Path) -> dict[str, Any]:
     if not path.is_dir():
         raise StoreError(f"{path}: {'not a folder' if path.exists() else 'no such folder'}")
     try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
+        manifest = parse_manifest(file.read_bytes())
     except FileNotFoundError:
         raise StoreError(f"{file}: missing; {path} is not the results folder of a sweep") from None
     except OSError as error:
         raise StoreError(f"{file}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"{file}: damaged, not JSON ({error})") from error
+    except DamagedManifestError as error:
+        raise StoreError(f"{file}: damaged ({error}); run the sweep file again with this folder as output") from error
     _check_schema(file, manifest)
     _check_fields(file, manifest)
     if manifest.get("state") == "running":
@@ -272,14 +270,12 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _check_schema(file: Path, manifest: Any) -> None:
     """Refuse a manifest of a form that this version does not know."""
-    schema = manifest.get("schema") if isinstance(manifest, dict) else None
+    schema = manifest.get("schema")
     if isinstance(schema, bool) or not isinstance(schema, int):
         raise StoreError(f"{file}: damaged, it has no schema number")
-    if schema > SCHEMA:
-        raise StoreError(
-            f"{file}: schema {schema} is newer than {SCHEMA}, the newest this version reads; "
-            "install a newer simcore, or run the sweep again with this one"
-        )
+    newer = newer_schema(manifest)
+    if newer:
+        raise StoreError(f"{file}: {newer}")
     if schema < 1:
         raise StoreError(f"{file}: schema {schema} is not known; run the sweep again")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Executor", "Job", "LocalExecutor", "choose_executor", "resolve_part"]
+__all__ = ["Executor", "Job", "LocalExecutor", "check_choice", "choose_executor", "resolve_part"]
 
 _MOST_WORKERS: Final = 4_096
 
@@ -200,6 +200,30 @@ class LocalExecutor:
             yield job, resolve_part(job, self.threads)
 
 
+def check_choice(threads: int | None, scheduler: str | None, workers: int | None) -> None:
+    """Refuse what `choose_executor` cannot open, before anything is written or started.
+
+    Parameters
+    ----------
+    threads, scheduler, workers
+        As there.
+
+    Raises
+    ------
+    ScenarioError
+        Names the argument.
+    """
+    for name, value in (("threads", threads), ("workers", workers)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise ScenarioError(f"must be a whole number from 1 up, got {shown(value)}", field=name)
+    if workers is not None and workers > _MOST_WORKERS:
+        raise ScenarioError(f"must be at most {_MOST_WORKERS:,}, got {shown(workers)}", field="workers")
+    if scheduler is not None and workers is not None:
+        raise ScenarioError("give the scheduler of a running cluster or a number of workers, not both", field="workers")
+    if threads is not None and (scheduler is not None or workers is not None):
+        raise ScenarioError("workers resolve on one thread each; leave it out", field="threads")
+
+
 @contextmanager
 def choose_executor(
     threads: int | None = None, scheduler: str | None = None, workers: int | None = None
@@ -226,18 +250,10 @@ def choose_executor(
     ClusterError
         When the cluster cannot be reached.
     """
-    for name, value in (("threads", threads), ("workers", workers)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise ScenarioError(f"must be a whole number from 1 up, got {shown(value)}", field=name)
-    if workers is not None and workers > _MOST_WORKERS:
-        raise ScenarioError(f"must be at most {_MOST_WORKERS:,}, got {shown(workers)}", field="workers")
-    if scheduler is not None and workers is not None:
-        raise ScenarioError("give the scheduler of a running cluster or a number of workers, not both", field="workers")
+    check_choice(threads, scheduler, workers)
     if scheduler is None and workers is None:
         yield LocalExecutor(threads)
         return
-    if threads is not None:
-        raise ScenarioError("workers resolve on one thread each; leave it out", field="threads")
     try:
         from simcore.run import cluster  # noqa: PLC0415 - the only way to Dask
     except ImportError as problem:

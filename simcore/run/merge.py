@@ -388,13 +388,7 @@ def merge_runs(
         with writing_tables(store, plan, are_seeds_text=len(seeds) > 1) as tables:
             for total in _totals(plan, sources, numbers):
                 tables.add(total)
-        merged.finish_merged(
-            failed=tables.failed,
-            solved=tables.solved,
-            battles=tables.battles,
-            seeds=seeds,
-            sources=[dict(source.facts) for source in sources],
-        )
+        merged.finish_merged(tables, seeds, [dict(source.facts) for source in sources])
         return SweepResult(
             name=plan.sweep.sweep.name,
             out=target,

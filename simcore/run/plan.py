@@ -16,7 +16,7 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
@@ -68,6 +68,8 @@ SOLVED_ROW: Final = (0, 0, 0)
 """The row of a matchup that is solved, without its number."""
 _MOST_WHOLE: Final = 2**63
 _SIDES: Final = ("attacker", "defender")
+_MOST_WRITTEN: Final = 50_000
+"""Parts of scenarios that are kept as JSON."""
 _PROBE_COUNT: Final = 2_000
 _LEAST_WEIGHT: Final = 1e-9
 _MOST_WEIGHT: Final = 1e9
@@ -134,6 +136,8 @@ class Plan:
         In the order of their matchups.
     schedule : int64 (n, 3)
         Batch number, first battle and number of battles of the rows of each matchup.
+    written : dict
+        Parts of scenarios as JSON, by the identity of the object, for `content_name`.
     """
 
     sweep: SweepFile
@@ -141,6 +145,7 @@ class Plan:
     grid: Mapping[str, tuple[Any, ...]]
     points: tuple[GridPoint, ...]
     schedule: npt.NDArray[np.int64]
+    written: dict[int, tuple[object, bytes]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.points[-1].first + len(self.points[-1])
@@ -339,19 +344,26 @@ def content_name(
         "segments": segments.tolist(),
     }
     found = hashlib.sha256(_canonical_json(head))
-    # Whole editions are part of every scenario, the same object of most: written out once.
-    written: dict[int, tuple[object, bytes]] = {}
+    # Whole editions are part of every scenario and sides of many, the same objects: written out once.
+    written = plan.written
+    if len(written) > _MOST_WRITTEN:
+        written.clear()
+    keys: dict[str, bytes] = {}
+    order: list[str] = []
     for matchup in sorted({*scenarios, *errors}):
         content = scenarios[matchup].canonical() if matchup in scenarios else {"failed": errors[matchup]}
-        found.update(b"\n")
-        for key in sorted(content):
+        if content.keys() != keys.keys():
+            order = sorted(content)
+            keys = {key: b"\0%b\0" % key.encode() for key in order}
+        pieces = [b"\n"]
+        for key in order:
             value = content[key]
             before = written.get(id(value))
             if before is None:
-                before = (value, _canonical_json(value))
-                if isinstance(value, dict):
-                    written[id(value)] = before
-            found.update(b"\0%b\0%b" % (key.encode(), before[1]))
+                # Kept as well: an object that is gone may leave its place to another.
+                before = written[id(value)] = (value, _canonical_json(value))
+            pieces += keys[key], before[1]
+        found.update(b"".join(pieces))
     return found.hexdigest()
 
 

@@ -6,7 +6,6 @@ import contextlib
 import datetime as dt
 import heapq
 import itertools
-import json
 import os
 import platform
 import time
@@ -16,6 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
+import llvmlite
 import numba
 import numpy as np
 import pyarrow as pa
@@ -26,11 +26,13 @@ from simcore.core.rng import RNG_VERSION
 from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, StoreError
 from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
-from simcore.run.executor import Executor, Job, choose_executor
+from simcore.run.executor import Executor, Job, check_choice, choose_executor
+from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
+from simcore.run.stop import stopping_politely
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
-from simcore.run.table import TABLES, Total, writing_tables
+from simcore.run.table import TABLES, Tables, Total, writing_tables
 from simcore.run.wave import Course, Stage, Wave
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
@@ -53,7 +55,6 @@ __all__ = [
     "sweep_of",
 ]
 
-_SCHEMA: Final = 1
 _RESULTS: Final = "results"
 _REPORT: Final = "report.html"
 _RUNNING: Final = "running"
@@ -208,11 +209,12 @@ def sweep(
     """
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
+    check_choice(threads, scheduler, workers)
     shows = choose_progress(asked=bool(progress)) if progress is None or isinstance(progress, bool) else progress
     if top_up and not resume:
         raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
     plan = plan_sweep(config)
-    with Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
+    with stopping_politely(), Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
         return Session(plan, store, executor, shows).run(resume=resume, top_up=top_up)
 
 
@@ -278,15 +280,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_manifest(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"{folder}: holds no sweep (there is no {MANIFEST})") from None
     except OSError as problem:
         raise StoreError(f"{path}: cannot read: {problem.strerror}") from problem
-    except (ValueError, RecursionError):
-        raise StoreError(f"{path}: damaged; run the sweep file again with this folder as output") from None
-    if not isinstance(content, dict) or content.get("schema") != _SCHEMA or not isinstance(content.get("sweep"), dict):
-        raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
+    except DamagedManifestError as problem:
+        raise StoreError(f"{path}: damaged ({problem}); run the sweep file again with this folder as output") from None
+    _check_schema(content, path)
     return content
 
 
@@ -316,6 +317,15 @@ def sweep_of(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
         # Before there were matchups that "auto" solves, it simulated all of them: such a run ends as it began.
         table = {**table, "sweep": {**table["sweep"], "method": "simulate"}}
     return table
+
+
+def _check_schema(content: Mapping[str, Any], path: Path) -> None:
+    """Refuse what is not the manifest of a sweep, or that of a newer version."""
+    newer = newer_schema(content)
+    if newer and isinstance(content.get("sweep"), dict):
+        raise StoreError(f"{path}: {newer}")
+    if content.get("schema") != SCHEMA or not isinstance(content.get("sweep"), dict):
+        raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
 
 
 def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None) -> Path:
@@ -522,8 +532,14 @@ class Session:
                 self._resolve()
             finally:
                 self.shows.stop()
+            resolved_s = time.monotonic() - self._began
             store.report_foreign(set(self.names()))
             failed, solved, battles = self._tabulate()
+            whole_s = time.monotonic() - self._began
+            self._manifest["durations"] = {
+                "resolve_s": round(resolved_s, 3),
+                "tables_s": round(whole_s - resolved_s, 3),
+            }
             self._mark(_COMPLETE, failed, solved, battles)
         except KeyboardInterrupt:
             self._mark_stopped()
@@ -552,6 +568,9 @@ class Session:
         # Also when all is made anew: nobody means to replace the files of another program.
         if found is not None and not all(isinstance(found.get(key), dict) for key in ("sweep", "versions")):
             raise StoreError(f"{self.store.folder / MANIFEST}: not the manifest of a sweep; choose another folder")
+        newer = newer_schema(found) if found is not None else ""
+        if newer:
+            raise StoreError(f"{self.store.folder / MANIFEST}: {newer}")
         if found is not None and found.get("merged_from") and resume:
             raise StoreError(
                 f"{self.store.folder}: was merged from other runs; choose another folder, or start afresh to replace it"
@@ -613,7 +632,7 @@ class Session:
         settings = plan.sweep.sweep
         table = plan.sweep.model_dump(mode="json")
         return {
-            "schema": _SCHEMA,
+            "schema": SCHEMA,
             "name": settings.name,
             "ruleset": plan.ruleset.id,
             "ruleset_version": plan.ruleset.version,
@@ -634,12 +653,16 @@ class Session:
             "versions": {
                 "simcore": simcore.__version__,
                 "numba": numba.__version__,
+                "llvmlite": llvmlite.__version__,
                 "numpy": np.__version__,
                 "pyarrow": pa.__version__,
                 "python": platform.python_version(),
                 "rng": RNG_VERSION,
             },
             "source_digest": source_digest(),
+            "columns": plan.ruleset.columns,
+            "tables": {},
+            "durations": {},
             "sweep": table,
             "outcomes": list(plan.ruleset.outcomes),
             "wins": {side: list(outcomes) for side, outcomes in plan.ruleset.wins.items()},
@@ -757,7 +780,8 @@ class Session:
         with writing_tables(self.store, self.plan) as tables:
             for total in self.totals():
                 tables.add(total)
-            return tables.failed, tables.solved, tables.battles
+        self._manifest["tables"] = tables.digests
+        return tables.failed, tables.solved, tables.battles
 
     def find_parts(self) -> None:
         """Go through all parts of a finished run; the executor meets those that are missing."""
@@ -772,17 +796,13 @@ class Session:
         """
         return itertools.chain.from_iterable(names for _, names in self.waves)
 
-    def finish_merged(
-        self, *, failed: int, solved: int, battles: int, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]]
-    ) -> None:
+    def finish_merged(self, tables: Tables, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]]) -> None:
         """Write the manifest of a run that was made of others.
 
         Parameters
         ----------
-        failed, solved : int
-            Matchups of either kind.
-        battles : int
-            Battles of all others.
+        tables : Tables
+            What was written.
         seeds : sequence of int
             Seeds of the runs.
         sources : sequence of mapping
@@ -791,8 +811,9 @@ class Session:
         self._manifest = self._new_manifest() | {
             "seed": seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds)),
             "merged_from": list(sources),
+            "tables": tables.digests,
         }
-        self._mark(_COMPLETE, failed, solved, battles)
+        self._mark(_COMPLETE, tables.failed, tables.solved, tables.battles)
 
     def totals(self) -> Iterator[Total]:
         """Yield the totals of one matchup after the other, added up over all waves.

@@ -16,6 +16,7 @@ from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
 from simcore.precision import always_valid
 from simcore.run import executor
 from simcore.run.executor import LocalExecutor
+from simcore.run.manifest import encode_manifest
 from simcore.run.session import SweepInterrupted, resume, sweep
 from simcore.run.wave import Stage
 from simcore.scenario import load_sweep
@@ -255,7 +256,7 @@ def test_without_being_asked_nothing_is_topped_up(tmp_path: Path) -> None:
 def test_a_damaged_history_is_refused(tmp_path: Path, entry: object) -> None:
     assert Stage.read(entry) is None
     sweep(precise(0.03), tmp_path)
-    (tmp_path / "manifest.json").write_text(json.dumps({**manifest_of(tmp_path), "earlier": [entry]}))
+    (tmp_path / "manifest.json").write_bytes(encode_manifest({**manifest_of(tmp_path), "earlier": [entry]}))
     with pytest.raises(StoreError, match="damaged, it does not say how many battles"):
         resume(tmp_path)
 
