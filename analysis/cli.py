@@ -29,6 +29,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import simcore
 from simcore.errors import (
+    ClusterError,
     ScenarioError,
     SimcoreError,
     StoreError,
@@ -39,6 +40,7 @@ from simcore.errors import (
 if TYPE_CHECKING:
     from analysis.balance import Summary
     from simcore.run.session import SweepResult
+    from simcore.scenario import SweepFile
     from simcore.schema import ScenarioModel
 
 __all__ = ["app", "main"]
@@ -54,8 +56,9 @@ _WIDEST: Final = 120
 _TABLES: Final = ("matchups", "mixes", "survivors")
 _LIBRARIES: Final = ("numba", "llvmlite", "numpy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
 _PROVENANCE: Final = (
-    "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "seed", "pairing",
-    "matchups", "failed", "created", "finished", "elapsed_s", "source_digest", "versions",
+    "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "precision", "seed", "pairing",
+    "matchups", "solved", "failed", "battles_counted", "imprecise", "created", "finished", "elapsed_s", "durations",
+    "source_digest", "schema", "versions", "tables",
 )  # fmt: skip
 
 
@@ -185,6 +188,20 @@ _SweepSeed = Annotated[
 ]
 _Threads = Annotated[
     int | None, typer.Option(min=1, max=4_096, metavar="N", help="Threads to use.", show_default="all")
+]
+_Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help='Let the workers of a running Dask cluster resolve it: "tcp://10.0.0.1:8786".',
+        show_default=False,
+    ),
+]
+_Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=4_096, metavar="N", help="Let N worker processes on this machine resolve it.", show_default=False
+    ),
 ]
 _Pairing = Annotated[Pairing, typer.Option(help="What shares its dice with what.")]
 _RulesetName = Annotated[str | None, typer.Option("--ruleset", help="Battle system.", show_default="general_combat")]
@@ -510,14 +527,16 @@ def _shown(path: Path) -> str:
 
 def _manifest(folder: Path) -> dict[str, Any]:
     """Read what a results folder was made with, whether the sweep is finished or not."""
+    from simcore.run.manifest import DamagedManifestError, parse_manifest
+
     path = folder / "manifest.json"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_manifest(path.read_bytes())
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict) or "schema" not in content:
+    except DamagedManifestError as error:
+        raise StoreError(f"{path}: damaged ({error})") from None
+    if "schema" not in content:
         raise StoreError(f"{path}: damaged, not the manifest of a sweep")
     return content
 
@@ -539,6 +558,10 @@ def _resumable(folder: Path) -> Iterator[None]:
         if _is_resumable(folder):
             _stop(f"interrupted; continue with: simcore resume {_shown(folder)}", _RESUMABLE)
         _stop("interrupted before anything was stored", _RESUMABLE)
+    except ClusterError as error:
+        if _is_resumable(folder):
+            _stop(f"{error}; continue with: simcore resume {_shown(folder)}", _RESUMABLE)
+        raise
     except StoreError as error:
         # Without an error of the operating system behind it, going on would only fail again.
         if isinstance(error.__cause__, OSError) and _is_resumable(folder):
@@ -568,7 +591,7 @@ class _Progress:
         self._shown.stop()
 
 
-def _read_sweep(file: Path, settings: list[str] | None, **numbers: int | None) -> dict[str, Any]:
+def _read_sweep(file: Path, settings: list[str] | None, **numbers: float | None) -> dict[str, Any]:
     """Read a sweep file and lay the options over it."""
     from simcore.scenario import read_toml
 
@@ -594,6 +617,20 @@ def _finish(run: SweepResult, source: str, *, report_wanted: bool, as_json: bool
         )
 
 
+def _estimate(config: SweepFile, *, threads: int | None, as_json: bool) -> None:
+    """Print what a sweep would take."""
+    from simcore.run.estimate import estimate_sweep
+    from simcore.run.plan import plan_sweep
+
+    plan = plan_sweep(config)
+    _announce_compilation()
+    found = estimate_sweep(plan, threads)
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(str(found))
+
+
 @app.command()
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="The sweep file.", show_default=False)],
@@ -603,9 +640,27 @@ def sweep(
         bool,
         typer.Option("--resume/--fresh", help="Go on with what the folder holds, or compute all of it anew."),
     ] = True,
+    top_up: Annotated[
+        bool,
+        typer.Option("--top-up", help="Add battles to a folder that was asked for fewer, or for a coarser precision."),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Say how many matchups there are and what they would take; store nothing."),
+    ] = False,
     battles: _SweepBattles = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Half-width at 95 % to which every outcome share is brought, as 0.001; --battles is then the most.",
+            show_default="as the file says",
+        ),
+    ] = None,
     seed: _SweepSeed = None,
     threads: _Threads = None,
+    scheduler: _Scheduler = None,
+    workers: _Workers = None,
     settings: _SweepSettings = None,
     report_wanted: _Report = True,
     as_json: _Json = False,
@@ -614,24 +669,42 @@ def sweep(
     from simcore.run.session import results_folder
     from simcore.scenario import load_sweep
 
-    data = _read_sweep(file, settings, battles=battles, seed=seed)
+    data = _read_sweep(file, settings, battles=battles, seed=seed, precision=precision)
     with _placed(str(file)):
         config = load_sweep(data, source=str(file))
         folder = results_folder(config, out)
+        if dry_run:
+            _estimate(config, threads=threads, as_json=as_json)
+            return
         with _resumable(folder):
-            run = simcore.sweep(config, folder, resume=resume, threads=threads, progress=_Progress())
+            run = simcore.sweep(
+                config,
+                folder,
+                resume=resume,
+                top_up=top_up,
+                threads=threads,
+                scheduler=scheduler,
+                workers=workers,
+                progress=_Progress(),
+            )
     _finish(run, str(file), report_wanted=report_wanted, as_json=as_json)
 
 
 @app.command("resume")
 def resume_sweep(
-    folder: _Folder, *, threads: _Threads = None, report_wanted: _Report = True, as_json: _Json = False
+    folder: _Folder,
+    *,
+    threads: _Threads = None,
+    scheduler: _Scheduler = None,
+    workers: _Workers = None,
+    report_wanted: _Report = True,
+    as_json: _Json = False,
 ) -> None:
     """Go on with an interrupted sweep; the result is the same as that of an undisturbed run."""
     from simcore.run.session import resume
 
     with _resumable(folder):
-        run = resume(folder, threads=threads, progress=_Progress())
+        run = resume(folder, threads=threads, scheduler=scheduler, workers=workers, progress=_Progress())
     _finish(run, str(folder), report_wanted=report_wanted, as_json=as_json)
 
 
@@ -695,6 +768,27 @@ def _again(advice: str, root: Path) -> Iterator[None]:
         if isinstance(error.__cause__, OSError) and root.is_dir():
             _stop(f"{error}; {advice}", _RESUMABLE)
         raise
+
+
+@app.command()
+def merge(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Results folders of finished sweeps.", show_default=False)
+    ],
+    *,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results, new or made by the same merge.")],
+    name: Annotated[str | None, typer.Option(help="Name of the merged run.", show_default="that of the first")] = None,
+    report_wanted: _Report = True,
+    as_json: _Json = False,
+) -> None:
+    """Combine runs of the same rules: other matchups, or the same with another seed; no battle counts twice."""
+    from simcore.run.merge import merge_runs
+
+    try:
+        run = merge_runs(folders, out, name=name)
+    except KeyboardInterrupt:
+        _stop("interrupted before the merged run was complete; give the same command again", _RESUMABLE)
+    _finish(run, str(out), report_wanted=report_wanted, as_json=as_json)
 
 
 @app.command("report")
@@ -1021,7 +1115,11 @@ def _facts() -> dict[str, Any]:
 def doctor(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[FOLDER]", help="Say what this sweep was made with.", show_default=False),
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="Say what this sweep was made with, and whether its files are whole.",
+            show_default=False,
+        ),
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove kernels of other versions.")] = False,
     as_json: _Json = False,
@@ -1029,28 +1127,47 @@ def doctor(
     """Show versions, the folder of compiled kernels, threads, and what is missing."""
     from simcore.core import jit
 
-    run = _manifest(folder) if folder is not None else None
+    run = None
+    if folder is not None:
+        from simcore.run.check import check_folder
+
+        run = check_folder(folder)
     pruned = jit.prune_cache() if prune else []
     facts = _facts()
     if run is not None:
-        facts["run"] = {key: run[key] for key in _PROVENANCE if key in run}
+        facts["run"] = {key: run.manifest[key] for key in _PROVENANCE if key in run.manifest}
+        facts["files"] = {"parts": run.parts, **run.tables, "problems": run.problems}
     if prune:
         facts["pruned"] = pruned
     if as_json:
         _say_json(facts)
-        return
+    else:
+        _say_facts(facts)
+    if not facts["libgomp"] and not as_json:
+        _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
+    if run is not None and run.problems:
+        for problem in run.problems:
+            _note(problem)
+        _stop(
+            f"{folder}: {len(run.problems)} damaged or missing; compute anew with: simcore resume {_shown(folder)}",
+            _RESUMABLE,
+        )
+
+
+def _say_facts(facts: Mapping[str, Any]) -> None:
+    """Print what `doctor` found, one fact a line."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             _say(f"{name}:")
             for key, part in value.items():
+                if isinstance(part, list):
+                    continue  # told at the end
                 text = ", ".join(f"{k} {v}" for k, v in part.items()) if isinstance(part, Mapping) else part
                 _say(f"  {key:<16} {text}")
         elif isinstance(value, list):
             _say(f"{name + ':':<18} {len(value)} folders")
         else:
             _say(f"{name + ':':<18} {value}")
-    if not facts["libgomp"]:
-        _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

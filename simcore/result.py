@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "expected_sd", "sample_sd", "wilson_interval"]
 
 _Z95 = 1.959963984540054
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 _LABELS = {"mean_bombard_hits": "bombardment hits"}
 """How further means are called where their names say too little."""
 
@@ -64,9 +64,10 @@ def expected_sd(n: float, total: float, squares: float) -> float:
     -------
     float
     """
-    variance = squares / n - (total / n) ** 2
+    mean = total / n
+    variance = squares / n - mean * mean
     # What cancels to less than the rounding of its parts is a figure that does not vary.
-    return math.sqrt(variance) if variance > _ROUNDING * squares else 0.0
+    return math.sqrt(variance) if variance > ROUNDING * squares else 0.0
 
 
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:

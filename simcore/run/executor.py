@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from simcore import api
-from simcore.errors import KernelStatusError
+from simcore.errors import KernelStatusError, ScenarioError
+from simcore.model import shown
 from simcore.registry import get_ruleset
 from simcore.run.store import PartRows
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Executor", "Job", "LocalExecutor", "resolve_part"]
+__all__ = ["Executor", "Job", "LocalExecutor", "check_choice", "choose_executor", "resolve_part"]
+
+_MOST_WORKERS: Final = 4_096
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Job:
         Record that resolves it.
     method : str
         With "auto" a matchup that turns out not to fit the solver is simulated; with "exact" it fails.
+    drawn : int
+        Battles that such a matchup gets in this part; 0 for all of them.
     """
 
     name: str
@@ -56,6 +62,7 @@ class Job:
     ruleset: str
     kind: str = ""
     method: str = "simulate"
+    drawn: int = 0
 
 
 class Executor(Protocol):
@@ -99,7 +106,7 @@ class _Part:
                 self.tallies[places[number]] = found[row].view(np.int64)
             elif self.job.method == "auto" and not self.record.cannot_simulate(self.job.scenarios[number]):
                 self.drawn.add(number)
-                self.segments[places[number], 2:] = 0, self.job.battles
+                self.segments[places[number], 2:] = 0, self.job.drawn or self.job.battles
             else:
                 self.errors[number] = str(problems[row])
 
@@ -191,3 +198,69 @@ class LocalExecutor:
         """
         for job in jobs:
             yield job, resolve_part(job, self.threads)
+
+
+def check_choice(threads: int | None, scheduler: str | None, workers: int | None) -> None:
+    """Refuse what `choose_executor` cannot open, before anything is written or started.
+
+    Parameters
+    ----------
+    threads, scheduler, workers
+        As there.
+
+    Raises
+    ------
+    ScenarioError
+        Names the argument.
+    """
+    for name, value in (("threads", threads), ("workers", workers)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise ScenarioError(f"must be a whole number from 1 up, got {shown(value)}", field=name)
+    if workers is not None and workers > _MOST_WORKERS:
+        raise ScenarioError(f"must be at most {_MOST_WORKERS:,}, got {shown(workers)}", field="workers")
+    if scheduler is not None and workers is not None:
+        raise ScenarioError("give the scheduler of a running cluster or a number of workers, not both", field="workers")
+    if threads is not None and (scheduler is not None or workers is not None):
+        raise ScenarioError("workers resolve on one thread each; leave it out", field="threads")
+
+
+@contextmanager
+def choose_executor(
+    threads: int | None = None, scheduler: str | None = None, workers: int | None = None
+) -> Iterator[Executor]:
+    """Open what resolves the parts of a sweep: this process, a running cluster, or worker processes of its own.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Threads of this process.
+    scheduler : str, optional
+        Address of the scheduler of a running Dask cluster.
+    workers : int, optional
+        Number of worker processes to start on this machine.
+
+    Yields
+    ------
+    Executor
+
+    Raises
+    ------
+    ScenarioError
+        For arguments that cannot be used, or when Dask is not installed.
+    ClusterError
+        When the cluster cannot be reached.
+    """
+    check_choice(threads, scheduler, workers)
+    if scheduler is None and workers is None:
+        yield LocalExecutor(threads)
+        return
+    try:
+        from simcore.run import cluster  # noqa: PLC0415 - the only way to Dask
+    except ImportError as problem:
+        raise ScenarioError(
+            f'needs Dask ({problem.name} is missing); install it with: pip install "simcore[cluster]"',
+            field="workers" if scheduler is None else "scheduler",
+        ) from problem
+    opened = cluster.local_cluster(workers) if workers is not None else cluster.running_cluster(str(scheduler))
+    with opened as executor:
+        yield executor

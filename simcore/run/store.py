@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -24,22 +23,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simcore.errors import StoreError
+from simcore.run.lock import FolderLock
+from simcore.run.manifest import DamagedManifestError, encode_manifest, parse_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "read_rows", "readable"]
+__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "read_rows", "readable"]
 
 MANIFEST: Final = "manifest.json"
 PARTS: Final = "parts"
-_LOCK: Final = ".lock"
 _TEMPORARY: Final = ".unfinished"
 _FORMAT: Final = "1"
 _DRAWN: Final = "simcore.drawn"
 _ZSTD_LEVEL: Final = 3
 _PART_NAME: Final = re.compile(r"[0-9a-f]{64}\.parquet")
+_UNTRUSTED: Final = (
+    pa.ArrowException, ValueError, LookupError, TypeError, OSError, OverflowError, MemoryError,
+)  # fmt: skip
+"""What reading a damaged file may end in."""
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 # One row per run of battles: matchup, batch, first battle, number of battles, K accumulators, why it failed.
@@ -129,6 +133,15 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, so that none of them is lost when the power fails."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
 def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.Buffer:
     """Return the bytes of a part file."""
     failed = np.array([int(matchup) in rows.errors for matchup in rows.segments[:, 0]], dtype=bool)
@@ -168,10 +181,37 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     return sink.getvalue()
 
 
-def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: int) -> PartRows:
-    """Read the bytes of a part file back; ValueError or an Arrow error when anything does not fit.
+def check_part(path: Path, n_columns: int) -> str:
+    """Return why a part file cannot be trusted whatever the plan; empty when it is whole.
 
-    Without `segments` the rows may be any.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n_columns : int
+        Length K of a tally.
+
+    Returns
+    -------
+    str
+    """
+    try:
+        _decode_rows(path.read_bytes(), path.stem, None, n_columns)
+    except _UNTRUSTED as problem:
+        return f"torn, altered or foreign ({_one_line(problem)})"
+    return ""
+
+
+def _one_line(problem: Exception) -> str:
+    """Return a reason, which may quote bytes of a damaged file, as printable text."""
+    text = str(problem) or type(problem).__name__
+    return "".join(c if c.isprintable() else " " for c in text.partition("\n")[0])
+
+
+def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: int) -> PartRows:
+    """Read the bytes of a part file back; one of `_UNTRUSTED` when anything does not fit.
+
+    Where `segments` is None the rows may be any.
     """
     file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
     notes = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
@@ -189,8 +229,7 @@ def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: i
     )
     column = table.column("tally").combine_chunks()
     lengths = column.value_lengths().to_numpy()
-    is_planned = segments is None or np.array_equal(found, segments)
-    if not is_planned or not np.isin(lengths, (0, n_columns)).all():
+    if (segments is not None and not np.array_equal(found, segments)) or not np.isin(lengths, (0, n_columns)).all():
         raise ValueError("the rows are not the planned ones")
     tallies = np.zeros((len(found), n_columns), dtype=np.int64)
     tallies[lengths == n_columns] = column.flatten().to_numpy().reshape(-1, n_columns)
@@ -203,12 +242,6 @@ def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: i
     if rows.digest() != notes.get("simcore.sha256"):
         raise ValueError("the checksum differs")
     return rows
-
-
-_UNTRUSTED: Final = (
-    pa.ArrowException, ValueError, LookupError, TypeError, OSError, OverflowError, MemoryError,
-)  # fmt: skip
-"""Whatever reading a damaged part may raise."""
 
 
 def read_rows(path: Path, n_columns: int) -> PartRows | None:
@@ -263,23 +296,12 @@ class Store:
         self.folder = folder
         self.reports: list[str] = []
         self._parts = folder / PARTS
-        self._lock: IO[bytes] | None = None
+        self._lock: FolderLock | None = None
 
     def __enter__(self) -> Self:
         with readable(self.folder, "use this as results folder"):
-            self._parts.mkdir(parents=True, exist_ok=True)
-        path = self.folder / _LOCK
-        with readable(path, "write"):
-            lock = path.open("ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            raise StoreError(f"{self.folder}: another run is writing to this folder; wait for it or stop it") from None
-        except OSError as problem:
-            lock.close()
-            raise StoreError(f"{path}: cannot lock: {problem.strerror}") from problem
-        self._lock = lock
+            _make_folder(self._parts)
+        self._lock = FolderLock(self.folder)
         try:
             self._remove_leftovers()
         except BaseException:
@@ -294,7 +316,7 @@ class Store:
 
     def _release(self) -> None:
         if self._lock is not None:
-            self._lock.close()  # closing gives the lock back; the file stays, since removing it would race
+            self._lock.release()
             self._lock = None
 
     def _remove_leftovers(self) -> None:
@@ -324,6 +346,8 @@ class Store:
         """
         path = self.folder / name
         temporary = path.with_name(f".{path.name}{_TEMPORARY}")
+        if self._lock is not None:
+            self._lock.check()
         try:
             with readable(path, "write"):
                 with temporary.open("wb") as file:
@@ -346,9 +370,9 @@ class Store:
         content : mapping
             JSON-able data.
         """
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        data = encode_manifest(content)
         with self.replacing(MANIFEST) as file:
-            file.write(text.encode())
+            file.write(data)
 
     def read_manifest(self) -> dict[str, Any] | None:
         """Return the manifest, or None when there is none or it is damaged (which is reported).
@@ -358,20 +382,17 @@ class Store:
         dict or None
         """
         path = self.folder / MANIFEST
-        content = None
         try:
             with readable(path, "read"):
-                content = json.loads(path.read_bytes())
+                data = path.read_bytes()
+            return parse_manifest(data)
         except StoreError as problem:
             if isinstance(problem.__cause__, FileNotFoundError):
                 return None
             raise
-        except (ValueError, RecursionError):
-            pass  # damaged: told below
-        if isinstance(content, dict):
-            return content
-        self.reports.append(f"{path}: damaged, written anew")
-        return None
+        except DamagedManifestError as problem:
+            self.reports.append(f"{path}: damaged ({problem}), written anew")
+            return None
 
     def write_part(self, name: str, rows: PartRows, described: Mapping[str, str] | None = None) -> None:
         """Store a part under its content name.
@@ -417,13 +438,11 @@ class Store:
         try:
             return _decode_rows(data, name, segments, n_columns)
         except _UNTRUSTED as problem:
-            self._distrust(path, str(problem) or type(problem).__name__)
+            self._distrust(path, _one_line(problem))
             return None
 
     def _distrust(self, path: Path, reason: str) -> None:
-        # The reason may quote bytes of the damaged file.
-        text = "".join(c if c.isprintable() else " " for c in reason.partition("\n")[0])
-        self.reports.append(f"{path}: torn, altered or foreign ({text}); computed again")
+        self.reports.append(f"{path}: torn, altered or foreign ({reason}); computed again")
 
     def report_foreign(self, names: set[str]) -> None:
         """Report files among the parts that belong to no planned part; they are left alone.
