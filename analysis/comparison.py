@@ -5,7 +5,8 @@ Every matchup that both runs have is compared by several metrics. How depends on
 ========================  ==========================================================================================
 both exact                the difference is exact; there is nothing to test
 one exact, one sampled    binomial test of a share, z-test of a mean, against the exact figure
-both sampled, same dice   paired t over the batches that both runs have: the luck of the dice cancels out
+both sampled, same dice   McNemar's test of shares where both runs kept the outcome of every battle, else paired t over
+                          the batches that both runs have: the luck of the dice cancels out
 both sampled, otherwise   score test of shares, Welch's t of means
 ========================  ==========================================================================================
 
@@ -33,7 +34,7 @@ from analysis.measure import Measure, measures, practical_sizes
 from analysis.multiplicity import benjamini_hochberg, benjamini_yekutieli
 from analysis.wording import clean, plural
 from simcore.errors import ScenarioError
-from simcore.run.batch import read_batches
+from simcore.run.batch import read_batches, read_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,6 +52,8 @@ _FEWEST_BATCHES: Final = 4
 _MOST_ENTRIES: Final = 4
 _MOST_LETTERS: Final = 80
 _ABSENT: Final = "absent"
+_MOST_CODES: Final = 2**26
+"""Battles whose outcomes are read at a time."""
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -357,6 +360,11 @@ class _Contest:
         return _common_batches(self)
 
     @cached_property
+    def crossed(self) -> npt.NDArray[np.int64]:
+        """Battles of every meeting by outcome in the first and in the second run, (R, O, O); 0 where not kept."""
+        return _crossed_outcomes(self)
+
+    @cached_property
     def costs(self) -> FloatArray:
         """Mean cost of the two sides, of the first half where it knows it."""
         costs = [(self.floats(side, ["attacker_cost", "defender_cost"])) / 2.0 for side in (0, 1)]
@@ -408,6 +416,59 @@ def _common_batches(contest: _Contest) -> _Common:
         np.bincount(pairs, minlength=size).astype(np.intp),
         np.bincount(pairs, weights=battles, minlength=size).astype(np.float64),
     )
+
+
+def _crossed_outcomes(contest: _Contest) -> npt.NDArray[np.int64]:
+    """Count common battles by how they ended in both runs, as far as that was kept."""
+    names = contest.first.run.outcomes
+    k = len(names)
+    crossed = np.zeros((len(contest.has_same_dice), k, k), dtype=np.int64)
+    halves = (contest.first, contest.second)
+    if names != contest.second.run.outcomes or not all(_keeps_outcomes(half.run) for half in halves):
+        return crossed
+    asked = np.flatnonzero(contest.has_same_dice)
+    numbers = [
+        half.rows["matchup"].to_numpy(dtype=np.int64)[rows[asked]]
+        for half, rows in zip(halves, (contest.meetings.first, contest.meetings.second), strict=True)
+    ]
+    groups = np.cumsum(contest.battles[0][asked] + contest.battles[1][asked]) // _MOST_CODES
+    for group in np.unique(groups):
+        here = np.flatnonzero(groups == group)
+        kept = [_kept(half, own[here]) for half, own in zip(halves, numbers, strict=True)]
+        for place in here.tolist():
+            one, other = (codes.get(int(own[place])) for codes, own in zip(kept, numbers, strict=True))
+            if one is not None and other is not None:
+                common = min(len(one), len(other))
+                cells = one[:common].astype(np.int64) * k + other[:common]
+                crossed[asked[place]] = np.bincount(cells, minlength=k * k).reshape(k, k)
+    return crossed
+
+
+def _keeps_outcomes(run: Run) -> bool:
+    sweep = run.manifest.get("sweep")
+    settings = sweep.get("sweep") if isinstance(sweep, dict) else None
+    names = run.manifest.get("accumulators")
+    return isinstance(settings, dict) and settings.get("keep_outcomes") is True and isinstance(names, list)
+
+
+def _kept(half: Half, numbers: npt.NDArray[np.int64]) -> dict[int, npt.NDArray[np.int8]]:
+    """Return the outcomes of all battles of matchups in order, where they are whole and those of the table."""
+    found = read_outcomes(half.run.path, half.run.manifest["accumulators"], numbers.tolist())
+    rows = half.rows.set_index("matchup")
+    counts = rows[[f"n_{name}" for name in half.run.outcomes]].to_numpy(dtype=np.float64, na_value=-1.0)
+    place = {int(number): i for i, number in enumerate(rows.index)}
+    joined: dict[int, npt.NDArray[np.int8]] = {}
+    pieces: dict[int, list[npt.NDArray[np.int8]]] = {}
+    for (number, begin), codes in sorted(found.items()):
+        if begin == sum(map(len, pieces.setdefault(number, []))):
+            pieces[number].append(codes)
+    for number, parts in pieces.items():
+        codes = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int8)
+        told = counts[place[number]]
+        is_code = len(codes) > 0 and 0 <= codes.min() <= codes.max() < len(told)
+        if is_code and np.array_equal(np.bincount(codes, minlength=len(told)), told):
+            joined[number] = codes
+    return joined
 
 
 def _batch_frame(half: Half, numbers: npt.NDArray[np.int64], metrics: Sequence[Measure]) -> pd.DataFrame | None:
@@ -507,6 +568,14 @@ def _block(contest: _Contest, position: int, sizes: Mapping[str, float]) -> dict
         for figure, sums in zip(figures, (common.first, common.second), strict=True):
             total = np.bincount(common.pairs, weights=sums[:, position], minlength=number)
             figure[is_paired] = (total / np.where(common.total > 0, common.total, 1.0))[is_paired]
+    if measure.outcomes and contest.has_same_dice.any():
+        is_crossed = sampled_both & (contest.crossed.sum(axis=(1, 2)) > 0)
+        counts, made = _discordant(contest, measure, is_crossed)
+        total = contest.crossed[is_crossed].sum(axis=(1, 2)).astype(np.float64)
+        put(is_crossed, "McNemar", made, total)
+        for figure, count in zip(figures, counts, strict=True):
+            figure[is_crossed] = count / total
+        is_paired |= is_crossed
     for at_worst in (False, True):
         rows = sampled_both & ~is_paired & (contest.has_same_dice == at_worst)
         made = _apart(contest, measure, rows, at_worst=at_worst)
@@ -530,6 +599,18 @@ def _block(contest: _Contest, position: int, sizes: Mapping[str, float]) -> dict
         "p": found.p,
         "reason": reason,
     }
+
+
+def _discordant(
+    contest: _Contest, measure: Measure, rows: BoolArray
+) -> tuple[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]], Difference]:
+    """Return in how many battles an outcome occurred in each run, and the difference battle by battle."""
+    crossed = contest.crossed[rows]
+    is_in = np.isin(contest.first.run.outcomes, measure.outcomes)
+    first, second = crossed[:, is_in].sum(axis=(1, 2)), crossed[:, :, is_in].sum(axis=(1, 2))
+    both = crossed[:, is_in][:, :, is_in].sum(axis=(1, 2))
+    made = difference.discordant_difference(first - both, second - both, crossed.sum(axis=(1, 2)), contest.level)
+    return (first, second), made
 
 
 def _unrounded(first: FloatArray, second: FloatArray) -> FloatArray:

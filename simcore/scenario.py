@@ -228,6 +228,9 @@ class SweepSettings(FrozenModel):
     )
     seed: int = Field(default=DEFAULT_SEED, ge=0, le=MAX_SEED, description="Seed of all random words")
     pairing: Pairing = Field(default="matchup", description="What shares dice with what")
+    keep_outcomes: bool = Field(
+        default=False, description="Keep how every single battle ended, a byte each, for comparisons battle by battle"
+    )
     out: str | None = Field(default=None, description="Results folder; default results/<name>")
     pairs: Literal["all"] | list[list[int]] = Field(
         default="all", description='"all", or [attacker, defender] positions of the mixes, counted from 0'

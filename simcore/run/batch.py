@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-__all__ = ["Batches", "read_batches"]
+__all__ = ["Batches", "read_batches", "read_outcomes"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -83,9 +83,42 @@ def read_batches(
     every, values = np.concatenate(segments), np.concatenate(sums)
     order = np.lexsort((every[:, 3], every[:, 2], every[:, 0]))
     every, values = every[order], values[order]
-    # The same battles may lie in two files, left by runs of different length.
-    is_new = np.ones(len(every), dtype=bool)
-    same = (every[1:][:, [0, 2, 3]] == every[:-1][:, [0, 2, 3]]).all(axis=1) & (values[1:] == values[:-1]).all(axis=1)
-    is_new[1:] = ~same
-    every, values = every[is_new], values[is_new]
+    # The same battles may lie in two files, left by runs of different length: the longer row counts.
+    is_last = np.ones(len(every), dtype=bool)
+    is_last[:-1] = (every[1:][:, [0, 2]] != every[:-1][:, [0, 2]]).any(axis=1)
+    every, values = every[is_last], values[is_last]
     return Batches(every[:, 0], every[:, 2], every[:, 3], values)
+
+
+def read_outcomes(
+    folder: Path, accumulators: Sequence[str], matchups: Collection[int]
+) -> dict[tuple[int, int], npt.NDArray[np.int8]]:
+    """Read how single battles of some matchups ended, where that was kept.
+
+    Parameters
+    ----------
+    folder : Path
+        The results folder.
+    accumulators : sequence of str
+        Names of all accumulators of the run.
+    matchups : collection of int
+        Numbers of the matchups.
+
+    Returns
+    -------
+    dict
+        Codes of outcomes by matchup number and first battle, one entry per row of the parts; where two files have the
+        same row, the longer one.
+    """
+    found: dict[tuple[int, int], npt.NDArray[np.int8]] = {}
+    chosen = np.unique(np.fromiter(matchups, dtype=np.int64))
+    for path in sorted((folder / PARTS).glob("*.parquet")):
+        rows = read_rows(path, len(accumulators) + len(SPREAD))
+        if rows is None or not rows.outcomes:
+            continue
+        for i in np.flatnonzero(np.isin(rows.segments[:, 0], chosen)).tolist():
+            key = int(rows.segments[i, 0]), int(rows.segments[i, 2])
+            codes = np.frombuffer(rows.outcomes[i], dtype=np.int8)
+            if len(codes) > len(found.get(key, ())):
+                found[key] = codes
+    return found

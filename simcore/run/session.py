@@ -398,6 +398,8 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
     leaves.pop("sweep.out", None)
     if leaves.get("sweep.precision") is None:  # sweeps of equally many battles, those of older versions among them
         leaves.pop("sweep.precision", None)
+    if not leaves.get("sweep.keep_outcomes"):
+        leaves.pop("sweep.keep_outcomes", None)
     # What was done tells more than what was asked for: "auto" has not always solved what is small.
     meant = {shown: method for method, shown in _METHODS_SHOWN.items()}
     done = manifest.get("method")
@@ -750,6 +752,7 @@ class Session:
                 kind=plan.ruleset.kind,
                 method=plan.method,
                 drawn=wave.end,
+                keep_outcomes=plan.sweep.sweep.keep_outcomes,
             )
 
     @property

@@ -47,8 +47,11 @@ def _tally(fought: Fought, first: int, battles: int) -> list[int]:
     return [battles, *(counts.get(name, 0) for name in OUTCOMES), *moments]
 
 
-def write_fought(folder: Path, matchups: Sequence[Fought], **manifest: Any) -> Path:
+def write_fought(folder: Path, matchups: Sequence[Fought], *, keep_outcomes: bool = False, **manifest: Any) -> Path:
     """Write a results folder of these battles, with parts."""
+    if keep_outcomes:
+        manifest["sweep"] = {"sweep": {"name": "land-30", "keep_outcomes": True}, "scenario": {}}
+    codes: list[bytes] = []
     rows = []
     segments: list[tuple[int, ...]] = []
     tallies: list[list[int]] = []
@@ -70,10 +73,14 @@ def write_fought(folder: Path, matchups: Sequence[Fought], **manifest: Any) -> P
         for batch, (first, count) in enumerate(batch_schedule(battles).tolist()):
             segments.append((number, batch, first, count))
             tallies.append([*_tally(fought, first, count), *[0] * len(SPREAD)])
+            won_here = fought.wins[first : first + count]
+            codes.append(np.where(won_here, 0, OUTCOMES.index("defender_wins")).astype(np.int8).tobytes())
     write(folder, rows, accumulators=list(ACCUMULATORS), **manifest)
     name = hashlib.sha256(json.dumps(segments).encode()).hexdigest()
+    kept = tuple(codes) if keep_outcomes else ()
+    rows_of_part = PartRows(np.array(segments, np.int64), np.array(tallies, np.int64), {}, outcomes=kept)
     with Store(folder) as store:
-        store.write_part(name, PartRows(np.array(segments, np.int64), np.array(tallies, np.int64), {}))
+        store.write_part(name, rows_of_part)
     return folder
 
 

@@ -7,6 +7,8 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import analysis
@@ -112,7 +114,14 @@ def test_batches_that_do_not_add_up_are_not_used(before: Path, tmp_path: Path) -
         shutil.copy(part, after / "parts")
     (after / "parts" / "note.parquet").write_text("nothing of ours")
     found = analysis.compare(before, after)
-    tests = found.rows.groupby("pair")["test"].first().tolist()
+    assert (found.rows["difference"] == 0).all()
+    table = pq.read_table(after / "matchups.parquet")
+    count = pa.array([5, *table["n_attacker_wins"].to_pylist()[1:]])
+    pq.write_table(
+        table.set_column(table.column_names.index("n_attacker_wins"), "n_attacker_wins", count),
+        after / "matchups.parquet",
+    )
+    tests = analysis.compare(before, after).rows.groupby("pair")["test"].first().tolist()
     assert tests == ["errors added", "paired t"]
 
 
@@ -324,6 +333,36 @@ def test_text_keeps_to_its_width(before: Path, tmp_path: Path) -> None:
     after = write_fought(tmp_path / "run", [fought(0.55, 1), fought(0.2, 1, attacker=LEVY)])
     for width in (72, 80, 120):
         assert max(map(len, analysis.compare(before, after).to_text(width).splitlines())) <= width
+
+
+@pytest.mark.parametrize("battles", [3_000, 20_000])
+def test_battle_by_battle_where_outcomes_were_kept(tmp_path: Path, battles: int) -> None:
+    folders = [
+        write_fought(tmp_path / str(chance), [fought(chance, 1, battles=battles)], keep_outcomes=True)
+        for chance in (0.5, 0.52)
+    ]
+    found = analysis.compare(*folders)
+    assert dict(zip(found.rows["metric"], found.rows["test"], strict=True))["attacker_win_share"] == "McNemar"
+    row = found.rows.iloc[0]
+    changed = int((fought(0.5, 1, battles=battles).wins != fought(0.52, 1, battles=battles).wins).sum())
+    assert row["difference"] == pytest.approx(changed / battles)
+    assert row["p"] == pytest.approx(2 * 0.5**changed)
+    assert row["second"] - row["first"] == pytest.approx(row["difference"])
+    assert row["battles"] == battles
+    assert row["verdict"] == "better"
+    assert "McNemar's test of the same battles" in found.to_text(200)
+    assert "not kept" not in found.to_text(200)
+
+
+def test_outcomes_must_be_kept_by_both_and_be_whole(tmp_path: Path) -> None:
+    kept, plain = (write_fought(tmp_path / str(keep), [fought(0.5, 1)], keep_outcomes=keep) for keep in (True, False))
+    assert "McNemar" not in set(analysis.compare(kept, plain).rows["test"])
+    longer = write_fought(tmp_path / "longer", [fought(0.5, 1, battles=2 * BATTLES)], keep_outcomes=True)
+    assert analysis.compare(kept, longer).rows.iloc[0]["battles"] == BATTLES
+    table = pq.read_table(kept / "matchups.parquet")
+    wrong = table.set_column(table.column_names.index("n_attacker_wins"), "n_attacker_wins", pa.array([5]))
+    pq.write_table(wrong, kept / "matchups.parquet")
+    assert "McNemar" not in set(analysis.compare(kept, longer).rows["test"])
 
 
 @pytest.mark.statistical
