@@ -117,10 +117,8 @@ def test_batches_that_do_not_add_up_are_not_used(before: Path, tmp_path: Path) -
     assert (found.rows["difference"] == 0).all()
     table = pq.read_table(after / "matchups.parquet")
     count = pa.array([5, *table["n_attacker_wins"].to_pylist()[1:]])
-    pq.write_table(
-        table.set_column(table.column_names.index("n_attacker_wins"), "n_attacker_wins", count),
-        after / "matchups.parquet",
-    )
+    table = table.set_column(table.column_names.index("n_attacker_wins"), "n_attacker_wins", count)
+    pq.write_table(table, after / "matchups.parquet")
     tests = analysis.compare(before, after).rows.groupby("pair")["test"].first().tolist()
     assert tests == ["errors added", "paired t"]
 
