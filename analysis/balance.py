@@ -23,6 +23,7 @@ from analysis.wording import (
     fit,
     grid_value_text,
     interval_text,
+    plain_value,
     plural,
     short_label,
     short_labels,
@@ -147,7 +148,8 @@ class Summary:
             "failed": len(self.failed),
             "headlines": [{"kind": finding.kind, "text": finding.text} for finding in self.findings],
             "mixes": [
-                {str(key): _plain(value) for key, value in row.items()} for row in self.mixes.to_dict(orient="records")
+                {str(key): plain_value(value) for key, value in row.items()}
+                for row in self.mixes.to_dict(orient="records")
             ],
         }
 
@@ -216,17 +218,6 @@ def summarize(run: Run | str | PathLike[str], *, level: float = DEFAULT_LEVEL) -
 def _key_label(column: str) -> str:
     """Return a grid column's key; that a value belongs to the scenario goes without saying."""
     return column.removeprefix(GRID_PREFIX).removeprefix("scenario.")
-
-
-def _plain(value: Any) -> Any:
-    """Return a frame's cell as JSON can hold it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    elif isinstance(value, np.ndarray):
-        value = value.tolist()
-    if value is pd.NA or value is pd.NaT:
-        return None
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _finding_html(finding: Finding) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from analysis.balance import _plain as plain
 from analysis.estimators import percent_text
 from analysis.frames import GRID_PREFIX, SIDES
 from analysis.measure import KINDS
@@ -18,6 +17,7 @@ from analysis.wording import (
     count_text,
     figure_text,
     grid_value_text,
+    plain_value,
     plural,
     points_text,
     wrapped,
@@ -517,6 +517,6 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             str(name): {str(verdict): int(number) for verdict, number in row.items()}
             for name, row in comparison.counts.to_dict(orient="index").items()
         },
-        "rows": [{key: plain(value) for key, value in row.items()} for row in _records(kept)],
+        "rows": [{key: plain_value(value) for key, value in row.items()} for row in _records(kept)],
         "rows_left_out": len(rows) - len(kept),
     }

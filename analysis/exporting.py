@@ -6,7 +6,7 @@ import csv
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from analysis.balance import _plain as plain
+from analysis.wording import plain_value
 from simcore.errors import ScenarioError, suggestion
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _rows(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield rows with values that JSON can hold, a bounded number of them at a time."""
     for first in range(0, len(table), _CHUNK):
         for row in table.iloc[first : first + _CHUNK].to_dict(orient="records"):
-            yield {str(key): plain(value) for key, value in row.items()}
+            yield {str(key): plain_value(value) for key, value in row.items()}
 
 
 def _csv_value(value: Any) -> Any:
