@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,23 @@ def render(summary: Summary, comparison: Comparison | None = None) -> str:
     -------
     str
     """
+    scripts = {"plotly": _script(get_plotlyjs()), "page": _script((_TEMPLATES / "report.js").read_text("utf-8"))}
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            **page_content(summary),
+            comparison=comparison_content(comparison),
+            style=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704 - our own file
+            scripts={name: Markup(text) for name, text in scripts.items()},  # noqa: S704 - our own and plotly's
+            policy=_policy(scripts.values()),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Return what reads the templates; they are compiled once."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -99,14 +117,7 @@ def render(summary: Summary, comparison: Comparison | None = None) -> str:
         lstrip_blocks=True,
     )
     environment.filters["embedded"] = embedded_json
-    scripts = {"plotly": _script(get_plotlyjs()), "page": _script((_TEMPLATES / "report.js").read_text("utf-8"))}
-    return environment.get_template("report.html").render(
-        **page_content(summary),
-        comparison=comparison_content(comparison),
-        style=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704 - our own file
-        scripts={name: Markup(text) for name, text in scripts.items()},  # noqa: S704 - our own and plotly's
-        policy=_policy(scripts.values()),
-    )
+    return environment
 
 
 def embedded_json(value: Any) -> Markup:

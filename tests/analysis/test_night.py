@@ -21,6 +21,20 @@ MONDAY = dt.date(2026, 11, 30)
 WALL = Mix("חומה", "8 infantry", 24)
 
 
+@pytest.fixture(autouse=True)
+def quick_page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a small page in place of the report, but for the test that looks at it."""
+    if request.node.name == "test_report_and_summaries":
+        return
+
+    def page(summary: Any, **_: Any) -> Path:
+        target: Path = summary.run.path / "report.html"
+        target.write_text("page")
+        return target
+
+    monkeypatch.setattr("analysis.night.report", page)
+
+
 class Game:
     """Stands for a sweep: the attackers' share is whatever the game is like that night."""
 
