@@ -170,6 +170,31 @@ def test_nothing_is_discovered_where_nothing_changed() -> None:
 
 
 @pytest.mark.statistical
+@pytest.mark.parametrize("matchups", [1, 4])
+def test_metrics_of_a_matchup_may_depend_on_each_other(matchups: int) -> None:
+    """Both win shares, swing, both costs and the length of the same battles, in a small family of tests."""
+    rng = np.random.default_rng(23)
+    runs, battles, found = 300, 300, 0
+    for _ in range(runs):
+        p: list[float] = []
+        for _ in range(matchups):
+            wins = rng.random((2, battles)) < 0.5
+            own, enemy = rng.binomial(4, np.where(wins, 0.3, 1.0)), rng.binomial(4, np.where(wins, 1.0, 0.3))
+            length = 2 + rng.poisson(1.5, (2, battles)) + (np.abs(own - enemy) < 2)
+            p += [float(share_difference(*_counts(won, battles)).p) for won in (wins, ~wins)]
+            for figures in (enemy - own, own, enemy, length):
+                (first, second), (sd1, sd2) = figures.mean(axis=1), figures.std(axis=1, ddof=1)
+                p.append(float(mean_difference(first, sd1, battles, second, sd2, battles).p))
+        found += bool((benjamini_hochberg(p) <= 0.05).any())
+    assert found / runs < 0.05 + 4.5 * (0.05 * 0.95 / runs) ** 0.5
+
+
+def _counts(won: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], battles: int) -> tuple[int, int, int, int]:
+    first, second = won.sum(axis=1)
+    return int(first), battles, int(second), battles
+
+
+@pytest.mark.statistical
 def test_dependent_tests_need_yekutieli_and_get_it() -> None:
     """Under one set of dice for all matchups tests move together; the adjustment for any dependence still holds."""
     rng = np.random.default_rng(21)
