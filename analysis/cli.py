@@ -714,11 +714,10 @@ def _facts() -> dict[str, Any]:
     from importlib.metadata import version
 
     from simcore.core import jit
+    from simcore.core.threads import usable_threads
 
     cache = jit.cache_directory()
     files = [path for path in cache.rglob("*") if path.is_file()]
-    layer = jit.threading_layer()
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "versions": {
             "simcore": simcore.__version__,
@@ -732,9 +731,7 @@ def _facts() -> dict[str, Any]:
             "bytes": sum(path.stat().st_size for path in files),
             "compiled": not jit.is_cache_cold(),
         },
-        "threading_layer": layer,
-        "libgomp": layer == "omp",
-        "cpu_threads": usable,
+        "cpu_threads": usable_threads(),
         "terminal": {
             "stdout": sys.stdout.isatty(),
             "stderr": sys.stderr.isatty(),
@@ -753,7 +750,7 @@ def doctor(
     prune: Annotated[bool, typer.Option("--prune", help="Remove kernels of other versions.")] = False,
     as_json: _Json = False,
 ) -> None:
-    """Show versions, the folder of compiled kernels, threads, and what is missing."""
+    """Show versions, the folder of compiled kernels, and threads."""
     from simcore.core import jit
 
     run = _manifest(folder) if folder is not None else None
@@ -776,8 +773,6 @@ def doctor(
             _say(f"{name + ':':<18} {len(value)} folders")
         else:
             _say(f"{name + ':':<18} {value}")
-    if not facts["libgomp"]:
-        _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
