@@ -39,6 +39,7 @@ __all__ = [
     "encode",
     "encode_checked",
     "odds",
+    "outcomes",
     "replay",
     "rulesets",
     "simulate",
@@ -532,6 +533,42 @@ def simulate(
         np.stack(tallies),
         **{name: np.stack([k[name] for k in kept]) for name in kept[0]},
     )
+
+
+def outcomes(
+    encoded: Encoded, segments: npt.NDArray[np.int64], seed: int, pairing: str
+) -> Iterator[npt.NDArray[np.int8]]:
+    """Yield the outcome of every battle of each segment.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    segments : int64 (n, 3)
+        Row, first battle and number of battles.
+    seed : int
+    pairing : str
+        As in `simulate`.
+
+    Yields
+    ------
+    int8 (battles,)
+        Codes of outcomes.
+
+    Raises
+    ------
+    KernelStatusError
+        When a battle could not be resolved.
+    """
+    keys = stream_keys(encoded, seed, pairing)
+    for row, first, battles in segments.tolist():
+        found = []
+        for start in range(first, first + battles, _SMALL_CALL):
+            count = min(_SMALL_CALL, first + battles - start)
+            records, _, status, where = encoded.ruleset.record(encoded.arrays, keys, row, start, count)
+            _raise_status(encoded, np.full((len(status), 1), row, dtype=np.int64), status, where)
+            found.append(records["outcome"])
+        yield np.concatenate(found)
 
 
 def solve(encoded: Encoded, *, distribution: bool = False, threads: int | None = None) -> Solution:
