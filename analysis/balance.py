@@ -128,12 +128,13 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Return settings, findings and the table of mixes as JSON-able values (NaN as None)."""
         run = self.run
-        keys = ("ruleset", "edition", "battles", "seed")
+        keys = ("ruleset", "edition", "battles", "precision", "seed")
         exact = int((self.counted["method"] == EXACT).sum())
         return {
             "name": run.name,
             **{key: run.manifest.get(key) for key in keys if key != "battles" or run.method != EXACT},
             **({"battles": None} if run.method == EXACT else {}),
+            "battles_counted": int(self.counted["battles"].sum()),
             "method": run.method,
             "exact": exact,
             "simulated": len(self.counted) - exact,
@@ -255,7 +256,7 @@ def _method_words(run: Run) -> list[str]:
     """Say how the matchups were resolved."""
     if run.method == EXACT:
         return [EXACT]
-    battles = f"{count_text(run.manifest.get('battles'))} battles each"
+    battles = f"{run.battles_each} battles each"
     return [run.mixture, f"the latter with {battles}"] if run.method == MIXED else [battles]
 
 

@@ -40,6 +40,7 @@ from simcore.errors import (
 if TYPE_CHECKING:
     from analysis.balance import Summary
     from simcore.run.session import SweepResult
+    from simcore.scenario import SweepFile
     from simcore.schema import ScenarioModel
 
 __all__ = ["app", "main"]
@@ -578,6 +579,20 @@ def _finish(run: SweepResult, source: str, *, report_wanted: bool, as_json: bool
         )
 
 
+def _estimate(config: SweepFile, *, threads: int | None, as_json: bool) -> None:
+    """Print what a sweep would take."""
+    from simcore.run.estimate import estimate_sweep
+    from simcore.run.plan import plan_sweep
+
+    plan = plan_sweep(config)
+    _announce_compilation()
+    found = estimate_sweep(plan, threads)
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(str(found))
+
+
 @app.command()
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="The sweep file.", show_default=False)],
@@ -587,7 +602,23 @@ def sweep(
         bool,
         typer.Option("--resume/--fresh", help="Go on with what the folder holds, or compute all of it anew."),
     ] = True,
+    top_up: Annotated[
+        bool,
+        typer.Option("--top-up", help="Add battles to a folder that was asked for fewer, or for a coarser precision."),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Say how many matchups there are and what they would take; store nothing."),
+    ] = False,
     battles: _SweepBattles = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Half-width at 95 % to which every outcome share is brought, as 0.001; --battles is then the most.",
+            show_default="as the file says",
+        ),
+    ] = None,
     seed: _SweepSeed = None,
     threads: _Threads = None,
     scheduler: _Scheduler = None,
@@ -606,15 +637,21 @@ def sweep(
         if "edition_file" in table:
             table["edition_file"] = _beside(file, table["edition_file"])
         table |= _numbers(battles, seed)
+        if precision is not None:
+            table["precision"] = precision
     _apply(data, settings)
     with _placed(str(file)):
         config = load_sweep(data, source=str(file))
         folder = results_folder(config, out)
+        if dry_run:
+            _estimate(config, threads=threads, as_json=as_json)
+            return
         with _resumable(folder):
             run = simcore.sweep(
                 config,
                 folder,
                 resume=resume,
+                top_up=top_up,
                 threads=threads,
                 scheduler=scheduler,
                 workers=workers,
@@ -639,6 +676,27 @@ def resume_sweep(
     with _resumable(folder):
         run = resume(folder, threads=threads, scheduler=scheduler, workers=workers, progress=_Progress())
     _finish(run, str(folder), report_wanted=report_wanted, as_json=as_json)
+
+
+@app.command()
+def merge(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Results folders of finished sweeps.", show_default=False)
+    ],
+    *,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results, new or made by the same merge.")],
+    name: Annotated[str | None, typer.Option(help="Name of the merged run.", show_default="that of the first")] = None,
+    report_wanted: _Report = True,
+    as_json: _Json = False,
+) -> None:
+    """Combine runs of the same rules: other matchups, or the same with another seed; no battle counts twice."""
+    from simcore.run.merge import merge_runs
+
+    try:
+        run = merge_runs(folders, out, name=name)
+    except KeyboardInterrupt:
+        _stop("interrupted before the merged run was complete; give the same command again", _RESUMABLE)
+    _finish(run, str(out), report_wanted=report_wanted, as_json=as_json)
 
 
 @app.command("report")

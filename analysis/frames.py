@@ -114,6 +114,12 @@ class Run:
         """What shares its dice: "matchup", "common" or "independent"."""
         return str(self.manifest.get("pairing", "matchup"))
 
+    @property
+    def precision(self) -> float | None:
+        """Half-width to which every share was brought; None when all simulated matchups have equally many battles."""
+        found = self.manifest.get("precision")
+        return None if found is None else float(found)
+
     @cached_property
     def survivors(self) -> pd.DataFrame:
         """Mean survivors per matchup, side, unit and outcome (``"all"`` = over all battles).
@@ -155,8 +161,17 @@ class Run:
     def _battles_text(self) -> str:
         if self.method == EXACT:
             return "none, exact results"
-        each = f"{count_text(self.manifest.get('battles'))} per"
+        each = f"{self.battles_each} per"
         return f"{each} matchup, simulated" if self.method == SIMULATED else f"{each} simulated matchup, {self.mixture}"
+
+    @cached_property
+    def battles_each(self) -> str:
+        """How many battles the matchups have that were simulated, in words."""
+        battles = self.matchups["battles"].to_numpy(dtype=np.float64, na_value=np.nan)
+        battles = battles[(self.matchups["status"].to_numpy(dtype=object) == "ok") & (battles > 0)]
+        if not len(battles) or battles.min() == battles.max():
+            return count_text(int(battles[0]) if len(battles) else self.manifest.get("battles"))
+        return f"{count_text(int(battles.min()))} to {count_text(int(battles.max()))}"
 
     @cached_property
     def is_exact(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -273,6 +288,9 @@ def _check_fields(file: Path, manifest: dict[str, Any]) -> None:
     wins = manifest.get("wins", _WINS)
     if not isinstance(wins, dict) or not all(isinstance(wins.get(side), list | tuple) for side in SIDES):
         raise StoreError(f'{file}: damaged, "wins" is not a table of outcomes')
+    precision = manifest.get("precision")
+    if precision is not None and (isinstance(precision, bool) or not isinstance(precision, int | float)):
+        raise StoreError(f'{file}: damaged, "precision" is not a number')
     if not isinstance(manifest.get("ruleset"), str):
         raise StoreError(f'{file}: damaged, "ruleset" is missing')
     grid = manifest.get("grid")

@@ -217,8 +217,9 @@ class SweepSettings(FrozenModel):
         if not isinstance(data, Mapping) or "battles" in data:
             return data
         asked = data.get("precision")
-        is_number = isinstance(asked, float) and FINEST <= asked < _COARSEST
-        return {**data, "battles": battles_enough(asked)} if is_number else data
+        if not isinstance(asked, float) or not FINEST <= asked < _COARSEST:
+            return data
+        return {**data, "battles": battles_enough(asked)}
 
 
 class Budget(FrozenModel):

@@ -87,6 +87,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
         "failures": _failures(summary),
         "settings": _settings(summary),
         "level": f"{summary.level:.0%}".replace("%", " %"),
+        "intervals": "Wilson" if summary.run.precision is None else "valid at all times",
         "method": summary.run.method,
     }
     if len(summary.counted):
@@ -172,7 +173,7 @@ def _battles_note(summary: Summary) -> str:
     run = summary.run
     if run.method == EXACT:
         return "no battle was drawn"
-    each = count_text(run.manifest.get("battles"))
+    each = run.battles_each
     return f"{run.mixture} with {each} each" if run.method == MIXED else f"{each} per matchup"
 
 
@@ -555,7 +556,7 @@ def _failures(summary: Summary) -> dict[str, Any]:
 
 
 def _battles_each(summary: Summary) -> str:
-    each = count_text(summary.run.manifest.get("battles"))
+    each = summary.run.battles_each
     return f"{each} of each that was simulated" if summary.run.method == MIXED else each
 
 
@@ -568,6 +569,7 @@ def _settings(summary: Summary) -> dict[str, Any]:
         ("Edition", manifest.get("edition", "?")),
         ("Method", run.mixture if run.method == MIXED else run.method),
         ("Battles per matchup", "none" if run.method == EXACT else _battles_each(summary)),
+        *([("Precision", f"every share within {100 * run.precision:g} points")] if run.precision is not None else []),
         ("Seed", manifest.get("seed", "?")),
         ("Pairing", run.pairing),
     ]

@@ -41,11 +41,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_MATCHUPS",
+    "MAX_SWEEP_BATTLES",
     "PART_BATTLES",
     "PART_EFFORT",
     "SOLVED_ROW",
+    "SOLVED_ROWS",
     "GridPoint",
     "Plan",
+    "check_battles",
     "content_name",
     "cut_parts",
     "plan_sweep",
@@ -53,11 +56,13 @@ __all__ = [
 ]
 
 MAX_MATCHUPS: Final = 2_000_000
+MAX_SWEEP_BATTLES: Final = 10**13
+"""About five million parts, weeks of work for a hundred cores."""
 PART_BATTLES: Final = 2**21
 PART_EFFORT: Final = 10 * AUTO_EFFORT
 """Most effort of the matchups of a part that are solved, unless there is but one."""
 _PART_ROWS: Final = 4_096
-_SOLVED_ROWS: Final = 512
+SOLVED_ROWS: Final = 512
 """Most matchups of a part that are solved."""
 SOLVED_ROW: Final = (0, 0, 0)
 """The row of a matchup that is solved, without its number."""
@@ -223,6 +228,32 @@ class Plan:
         return cut_parts((matchup, own, drawn if not own else [SOLVED_ROW]) for matchup, own in efforts)
 
 
+def check_battles(matchups: int, battles: int, source: str) -> None:
+    """Refuse more battles than a results folder can have parts for.
+
+    Parameters
+    ----------
+    matchups : int
+        Matchups that are simulated.
+    battles : int
+        Battles of each.
+    source : str
+        Sweep file to name.
+
+    Raises
+    ------
+    ScenarioError
+        With the number.
+    """
+    if matchups * battles > MAX_SWEEP_BATTLES:
+        raise ScenarioError(
+            f"asks for {matchups * battles:,} battles ({matchups:,} matchups with {battles:,} each); "
+            f"at most {MAX_SWEEP_BATTLES:,} are possible",
+            field="sweep",
+            source=source,
+        )
+
+
 def cut_parts(matchups: Iterable[tuple[int, int, Sequence[tuple[int, ...]]]]) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the rows of one part after the other.
 
@@ -244,7 +275,7 @@ def cut_parts(matchups: Iterable[tuple[int, int, Sequence[tuple[int, ...]]]]) ->
             is_full = (
                 len(rows) == _PART_ROWS
                 or battles + row[2] > PART_BATTLES
-                or (own and (solved == _SOLVED_ROWS or effort + own > PART_EFFORT))
+                or (own and (solved == SOLVED_ROWS or effort + own > PART_EFFORT))
             )
             if rows and is_full:
                 yield np.array(rows, dtype=np.int64)
@@ -869,6 +900,9 @@ class _Planner:
         for number, what in ((matchups, "matchups"), (rows, "unit mixes at all grid points together")):
             if number > MAX_MATCHUPS:
                 raise self.error(f"asks for {number:,} {what}; at most {MAX_MATCHUPS:,} are possible", "sweep")
+        settings = self.sweep.sweep
+        if settings.method == "simulate" and settings.precision is None:
+            check_battles(matchups, settings.battles, self.sweep.source)
 
     def _check_positions(self, counts: Sequence[int]) -> None:
         for i, pair in enumerate(self.pairs or ()):

@@ -32,7 +32,7 @@ from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.stop import stopping_politely
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
-from simcore.run.table import TABLES, Total, writing_tables
+from simcore.run.table import TABLES, Tables, Total, writing_tables
 from simcore.run.wave import Course, Stage, Wave
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
@@ -44,7 +44,16 @@ if TYPE_CHECKING:
     from simcore.run.plan import GridPoint
     from simcore.schema import ScenarioModel
 
-__all__ = ["SweepInterrupted", "SweepResult", "results_folder", "resume", "sweep"]
+__all__ = [
+    "Session",
+    "SweepInterrupted",
+    "SweepResult",
+    "read_manifest",
+    "results_folder",
+    "resume",
+    "sweep",
+    "sweep_of",
+]
 
 _RESULTS: Final = "results"
 _REPORT: Final = "report.html"
@@ -206,7 +215,7 @@ def sweep(
         raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
     plan = plan_sweep(config)
     with stopping_politely(), Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
-        return _Session(plan, store, executor, shows).run(resume=resume, top_up=top_up)
+        return Session(plan, store, executor, shows).run(resume=resume, top_up=top_up)
 
 
 def resume(
@@ -237,20 +246,11 @@ def resume(
     StoreError
         When the folder holds no sweep, or its manifest is damaged.
     """
+    content = read_manifest(Path(out))
     path = Path(out) / MANIFEST
-    try:
-        content = parse_manifest(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{out}: holds no sweep (there is no {MANIFEST})") from None
-    except OSError as problem:
-        raise StoreError(f"{path}: cannot read: {problem.strerror}") from problem
-    except DamagedManifestError as problem:
-        raise StoreError(f"{path}: damaged ({problem}); run the sweep file again with this folder as output") from None
-    _check_schema(content, path)
-    table = content["sweep"]
-    if isinstance(table.get("sweep"), dict) and content.get("method") == RESOLVED[False]:
-        # Before there were matchups that "auto" solves, it simulated all of them: such a run ends as it began.
-        table = {**table, "sweep": {**table["sweep"], "method": "simulate"}}
+    if content.get("merged_from"):
+        raise StoreError(f"{out}: was merged from other runs and is finished")
+    table = sweep_of(content, path)
     return sweep(
         load_sweep(table, source=str(path)),
         out,
@@ -259,6 +259,64 @@ def resume(
         workers=workers,
         progress=progress,
     )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a results folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The results folder.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    StoreError
+        When there is none that this version can read.
+    """
+    path = folder / MANIFEST
+    try:
+        content = parse_manifest(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(f"{folder}: holds no sweep (there is no {MANIFEST})") from None
+    except OSError as problem:
+        raise StoreError(f"{path}: cannot read: {problem.strerror}") from problem
+    except DamagedManifestError as problem:
+        raise StoreError(f"{path}: damaged ({problem}); run the sweep file again with this folder as output") from None
+    _check_schema(content, path)
+    return content
+
+
+def sweep_of(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return the sweep file that a run was made from.
+
+    Parameters
+    ----------
+    content : mapping
+        Its manifest.
+    path : Path
+        The manifest's file.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    StoreError
+        When the manifest does not hold it.
+    """
+    table = content.get("sweep")
+    if not isinstance(table, dict):
+        raise StoreError(f"{path}: damaged, it does not hold the sweep")
+    if isinstance(table.get("sweep"), dict) and content.get("method") == RESOLVED[False]:
+        # Before there were matchups that "auto" solves, it simulated all of them: such a run ends as it began.
+        table = {**table, "sweep": {**table["sweep"], "method": "simulate"}}
+    return table
 
 
 def _check_schema(content: Mapping[str, Any], path: Path) -> None:
@@ -427,8 +485,25 @@ class _Matchups:
         return scenarios, errors
 
 
-class _Session:
-    """The parts of one run and what is counted on the way."""
+class Session:
+    """The parts of one run and what is counted on the way.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is resolved.
+    store : Store
+        The results folder.
+    executor : Executor
+        Resolves the parts that are missing.
+    shows : Progress
+        Told how far the run is.
+
+    Attributes
+    ----------
+    stages : list of Stage
+        What the folder was asked for, the last of them now.
+    """
 
     def __init__(self, plan: Plan, store: Store, executor: Executor, shows: Progress) -> None:
         self.plan = plan
@@ -458,7 +533,7 @@ class _Session:
             finally:
                 self.shows.stop()
             resolved_s = time.monotonic() - self._began
-            store.report_foreign({name for _, names in self.waves for name in names})
+            store.report_foreign(set(self.names()))
             failed, solved, battles = self._tabulate()
             whole_s = time.monotonic() - self._began
             self._manifest["durations"] = {
@@ -496,6 +571,10 @@ class _Session:
         newer = newer_schema(found) if found is not None else ""
         if newer:
             raise StoreError(f"{self.store.folder / MANIFEST}: {newer}")
+        if found is not None and found.get("merged_from") and resume:
+            raise StoreError(
+                f"{self.store.folder}: was merged from other runs; choose another folder, or start afresh to replace it"
+            )
         if found is None and top_up:
             raise StoreError(f"{self.store.folder}: holds no sweep that could be topped up")
         if found is not None and resume:
@@ -634,16 +713,14 @@ class _Session:
         plan = self.plan
         course = Course(plan, self.stages)
         for wave in course.waves():
+            self._show_settled(course)
             self.waves.append((wave, []))
-            before = self.computed
             for job, rows in self.executor.run(self._jobs(wave, course)):
                 self.store.write_part(job.name, rows, described)
                 self.computed += 1
                 course.note(rows)
                 self._advance(job.segments, is_new=True)
-            if plan.precision is not None:
-                # Matchups that are precise enough are done before they have all their battles.
-                self._show(course.progress(plan.battles) - self._shown, is_new=self.computed > before)
+        self._show_settled(course)
         self.short = course.short
 
     def _jobs(self, wave: Wave, course: Course) -> Iterator[Job]:
@@ -686,6 +763,11 @@ class _Session:
             done = int((segments[:, 3] == 0).sum()) + done / self.plan.battles
         self._show(done, is_new=is_new)
 
+    def _show_settled(self, course: Course) -> None:
+        """Show matchups that became precise in the wave before: they are done without the rest of their battles."""
+        if self.plan.precision is not None:
+            self._show(course.progress(self.plan.battles) - self._shown, is_new=self.computed > 0)
+
     def _show(self, done: float, *, is_new: bool) -> None:
         self._shown += done
         self.shows.advance(done, is_new=is_new)
@@ -696,13 +778,50 @@ class _Session:
     def _tabulate(self) -> tuple[int, int, int]:
         """Add up the parts and write the tables; returns matchups failed, matchups solved and battles."""
         with writing_tables(self.store, self.plan) as tables:
-            for total in self._totals():
+            for total in self.totals():
                 tables.add(total)
         self._manifest["tables"] = tables.digests
         return tables.failed, tables.solved, tables.battles
 
-    def _totals(self) -> Iterator[Total]:
-        """Yield the totals of one matchup after the other, added up over all waves."""
+    def find_parts(self) -> None:
+        """Go through all parts of a finished run; the executor meets those that are missing."""
+        self._resolve()
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all parts that were gone through.
+
+        Yields
+        ------
+        str
+        """
+        return itertools.chain.from_iterable(names for _, names in self.waves)
+
+    def finish_merged(self, tables: Tables, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]]) -> None:
+        """Write the manifest of a run that was made of others.
+
+        Parameters
+        ----------
+        tables : Tables
+            What was written.
+        seeds : sequence of int
+            Seeds of the runs.
+        sources : sequence of mapping
+            What is known about each run.
+        """
+        self._manifest = self._new_manifest() | {
+            "seed": seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds)),
+            "merged_from": list(sources),
+            "tables": tables.digests,
+        }
+        self._mark(_COMPLETE, tables.failed, tables.solved, tables.battles)
+
+    def totals(self) -> Iterator[Total]:
+        """Yield the totals of one matchup after the other, added up over all waves.
+
+        Yields
+        ------
+        Total
+        """
         waves = [self._wave_totals(wave, names) for wave, names in self.waves]
         if len(waves) == 1:
             yield from waves[0]

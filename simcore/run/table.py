@@ -193,12 +193,15 @@ class Total:
         Why it failed, empty when it did not.
     is_exact : bool
         Whether it was solved.
+    seed : str, optional
+        Seeds of its battles, where they are those of several runs.
     """
 
     matchup: int
     tally: npt.NDArray[np.int64]
     error: str = ""
     is_exact: bool = False
+    seed: str | None = None
 
     def plus(self, more: Total) -> Total:
         """Return this and further battles of the same matchup together.
@@ -260,7 +263,7 @@ class _MixSums:
             self.drawn_figures[battles] = self.drawn_figures.get(battles, _NOTHING).plus(weight, figures)
         else:
             self.solved_figures = (self.solved_figures or _NOTHING).plus(weight, figures)
-        share = figures.wins / (battles or 1)
+        share = float(figures.wins / (battles or 1))
         if self.worst is None or share < self.worst[0]:
             self.worst = (share, opponent)
         if self.best is None or share > self.best[0]:
@@ -376,7 +379,7 @@ class _Sink(io.RawIOBase):
 
 
 @contextmanager
-def writing_tables(store: Store, plan: Plan) -> Iterator[Tables]:
+def writing_tables(store: Store, plan: Plan, *, are_seeds_text: bool = False) -> Iterator[Tables]:
     """Open the tables; they take their places when the block ends without an error.
 
     Parameters
@@ -385,6 +388,8 @@ def writing_tables(store: Store, plan: Plan) -> Iterator[Tables]:
         The results folder.
     plan : Plan
         What the matchups are.
+    are_seeds_text : bool
+        True where matchups may have battles of several seeds.
 
     Yields
     ------
@@ -397,7 +402,7 @@ def writing_tables(store: Store, plan: Plan) -> Iterator[Tables]:
     """
     with ExitStack() as stack:
         sinks = {name: _Sink(stack.enter_context(store.replacing(f"{name}.parquet"))) for name in TABLES}
-        tables = Tables(plan, sinks)
+        tables = Tables(plan, sinks, are_seeds_text=are_seeds_text)
         try:
             yield tables
             tables.finish()
@@ -415,6 +420,8 @@ class Tables:
         What the matchups are.
     sinks : mapping of str to binary file
         Where each table goes.
+    are_seeds_text : bool
+        True where matchups may have battles of several seeds.
 
     Attributes
     ----------
@@ -426,7 +433,7 @@ class Tables:
         Battles of all others.
     """
 
-    def __init__(self, plan: Plan, sinks: Mapping[str, _Sink]) -> None:
+    def __init__(self, plan: Plan, sinks: Mapping[str, _Sink], *, are_seeds_text: bool = False) -> None:
         self.failed = 0
         self.solved = 0
         self.digests: dict[str, str] = {}
@@ -438,7 +445,7 @@ class Tables:
         self._ruleset = plan.ruleset
         self._layout = _Layout(plan.ruleset)
         self._grid: list[tuple[pa.DataType, bool]] = [_grid_type(values) for values in plan.grid.values()]
-        self._seed: Any = plan.seed if plan.seed < _SEED_LIMIT else str(plan.seed)
+        self._seed: Any = plan.seed if plan.seed < _SEED_LIMIT and not are_seeds_text else str(plan.seed)
         self._has_precision = plan.precision is not None
         self._matchups = _Writer(
             sinks["matchups"], self._matchup_schema(), self._fill_precision if self._has_precision else None
@@ -684,7 +691,7 @@ class Tables:
         n = 1 if is_exact or total.error else figures[layout.battles]
         row += [None if total.error else 0 if is_exact else n]
         row += [0.0 if is_exact and not total.error else None] if self._has_precision else []
-        row += [self._seed, *costs]
+        row += [total.seed if total.seed is not None and isinstance(self._seed, str) else self._seed, *costs]
         if total.error:
             row += [None] * (2 * len(layout.outcomes) + 2 * len(layout.moments) + len(layout.means))
             row += [None] * len(layout.spread)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simcore import api
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -36,7 +38,7 @@ def tally(
     encoded: Encoded, asked: npt.NDArray[np.int64], *, seed: int, pairing: str, threads: int | None
 ) -> npt.NDArray[np.int64]:
     """Take the place of `simcore.api.tally`."""
-    assert pairing == "matchup"
+    assert pairing in api.PAIRINGS
     assert threads is None or threads > 0
     record = encoded.ruleset
     at = {name: position for position, name in enumerate(record.accumulators)}

@@ -146,7 +146,7 @@ def run_with(executor: DaskExecutor, folder: Path, act: Callable[[], object]) ->
 
     with Store(folder) as store:
         planned = plan.plan_sweep(load_sweep(small()))
-        return session._Session(planned, store, executor, Acting(act)).run(resume=True).parts_computed
+        return session.Session(planned, store, executor, Acting(act)).run(resume=True).parts_computed
 
 
 def test_a_part_that_kills_workers_is_named_and_all_others_are_resolved(client: Client) -> None:

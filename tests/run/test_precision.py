@@ -15,12 +15,11 @@ from simcore import api
 from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
 from simcore.precision import always_valid
 from simcore.run import executor
-from simcore.run import plan as plan_module
 from simcore.run.executor import LocalExecutor
+from simcore.run.manifest import encode_manifest
 from simcore.run.session import SweepInterrupted, resume, sweep
 from simcore.run.wave import Stage
 from simcore.scenario import load_sweep
-from tests.run import invented
 from tests.run.sweeps import digests, parts_of, small
 
 if TYPE_CHECKING:
@@ -33,10 +32,7 @@ if TYPE_CHECKING:
 LOOKS = [4_096 * n for n in range(1, 17)] + [73_728, 90_112, 122_880, 188_416, 319_488, 581_632]
 
 
-@pytest.fixture(autouse=True)
-def _invented_battles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executor.api, "tally", invented.tally)
-    monkeypatch.setattr(plan_module, "PART_BATTLES", 10_000)
+pytestmark = pytest.mark.usefixtures("invented_battles")
 
 
 def precise(precision: float = 0.01, **settings: Any) -> dict[str, Any]:
@@ -140,18 +136,17 @@ class Stubborn:
 def test_bytes_do_not_depend_on_order_or_interruptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep(precise(), tmp_path / "whole")
     whole = {path.name: path.read_bytes() for path in parts_of(tmp_path / "whole")}
-    monkeypatch.setattr(executor, "LocalExecutor", lambda threads: Stubborn())  # noqa: ARG005
-    sweep(precise(), tmp_path / "backwards")
+    with monkeypatch.context() as patch:
+        patch.setattr(executor, "LocalExecutor", lambda threads: Stubborn())  # noqa: ARG005
+        sweep(precise(), tmp_path / "backwards")
     assert digests(tmp_path / "backwards") == digests(tmp_path / "whole")
     assert {path.name: path.read_bytes() for path in parts_of(tmp_path / "backwards")} == whole
     for most in range(0, len(whole), 3):
         folder = tmp_path / str(most)
-        monkeypatch.setattr(executor, "LocalExecutor", lambda threads, most=most: Stubborn(most))  # noqa: ARG005
-        with pytest.raises(SweepInterrupted):
-            sweep(precise(), folder)
-        monkeypatch.undo()
-        monkeypatch.setattr(executor.api, "tally", invented.tally)
-        monkeypatch.setattr(plan_module, "PART_BATTLES", 10_000)
+        with monkeypatch.context() as patch:
+            patch.setattr(executor, "LocalExecutor", lambda threads, most=most: Stubborn(most))  # noqa: ARG005
+            with pytest.raises(SweepInterrupted):
+                sweep(precise(), folder)
         result = resume(folder)
         assert result.parts_computed == len(whole) - most
         assert digests(folder) == digests(tmp_path / "whole")
@@ -261,7 +256,7 @@ def test_without_being_asked_nothing_is_topped_up(tmp_path: Path) -> None:
 def test_a_damaged_history_is_refused(tmp_path: Path, entry: object) -> None:
     assert Stage.read(entry) is None
     sweep(precise(0.03), tmp_path)
-    (tmp_path / "manifest.json").write_text(json.dumps({**manifest_of(tmp_path), "earlier": [entry]}))
+    (tmp_path / "manifest.json").write_bytes(encode_manifest({**manifest_of(tmp_path), "earlier": [entry]}))
     with pytest.raises(StoreError, match="damaged, it does not say how many battles"):
         resume(tmp_path)
 
