@@ -327,7 +327,7 @@ class TestFinished:
         for name in ("matchups", "mixes", "survivors"):
             here, there = (tmp_path / out / f"{name}.parquet" for out in ("here", "there"))
             assert here.read_bytes() == there.read_bytes()
-        assert "scheduler: must be the address" in cli("resume", tmp_path / "here", "--scheduler", "foo").problem
+        assert "scheduler: must be the address" in cli("resume", tmp_path / "here", "--scheduler", "foo://x:1").problem
 
 
 class TestRulesets:
