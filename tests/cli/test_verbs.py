@@ -298,11 +298,36 @@ class TestFinished:
     def test_doctor_tells_where_a_sweep_comes_from(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
         out = tmp_path / "out"
         cli("sweep", sweep, "--out", out, "--no-report")
-        found = cli("doctor", out, "--json").json["run"]
+        facts = cli("doctor", out, "--json").json
+        found = facts["run"]
         assert found["seed"] == 5
         assert found["state"] == "complete"
         assert "numba" in found["versions"]
+        assert facts["files"]["matchups"] == "whole"
+        assert facts["files"]["problems"] == []
         assert "seed" in cli("doctor", out).out
+
+    def test_doctor_finds_damage_that_resume_mends(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        cli("sweep", sweep, "--out", out, "--no-report")
+        whole = (out / "mixes.parquet").read_bytes()
+        (out / "mixes.parquet").write_bytes(whole[:-1])
+        found = cli("doctor", out)
+        assert found.code == 3
+        assert f"{out / 'mixes.parquet'}: its checksum is not that of the manifest" in found.err
+        assert f"{out}: 1 file is not whole; mend with: simcore resume {out}" in found.err
+        assert cli("doctor", out, "--json").json["files"]["mixes"] == "damaged"
+        cli("resume", out, "--no-report")
+        assert (out / "mixes.parquet").read_bytes() == whole
+        assert cli("doctor", out).code == 0
+
+    def test_a_sweep_on_workers(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        for out, how in (("here", ()), ("there", ("--workers", 1))):
+            assert cli("sweep", sweep, "--out", tmp_path / out, "--no-report", *how).code == 0
+        for name in ("matchups", "mixes", "survivors"):
+            here, there = (tmp_path / out / f"{name}.parquet" for out in ("here", "there"))
+            assert here.read_bytes() == there.read_bytes()
+        assert "scheduler: must be the address" in cli("resume", tmp_path / "here", "--scheduler", "foo://x:1").problem
 
 
 class TestRulesets:
