@@ -7,7 +7,7 @@ Examples
 --------
 >>> import analysis
 >>> sorted(analysis.__all__)
-['load', 'report', 'summarize']
+['game', 'load', 'report', 'summarize']
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analysis.balance import summarize
+    from analysis.contest import game
     from analysis.frames import load
     from analysis.reporting.document import report
 
-__all__ = ["load", "report", "summarize"]
+__all__ = ["game", "load", "report", "summarize"]
 
 _HOME = {
+    "game": "analysis.contest",
     "load": "analysis.frames",
     "report": "analysis.reporting.document",
     "summarize": "analysis.balance",

@@ -51,7 +51,7 @@ _NEGATIVE: Final = re.compile(r"-\d+\s*[^\W\d]")
 _NARROW: Final = 80
 _WIDEST: Final = 120
 _TABLES: Final = ("matchups", "mixes", "survivors")
-_LIBRARIES: Final = ("numba", "llvmlite", "numpy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
+_LIBRARIES: Final = ("numba", "llvmlite", "numpy", "scipy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
 _PROVENANCE: Final = (
     "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "seed", "pairing",
     "matchups", "failed", "created", "finished", "elapsed_s", "source_digest", "versions",
@@ -460,8 +460,7 @@ def _present(folder: Path, *, page: Path | None, report_wanted: bool, as_json: b
     try:
         summary = analysis.summarize(folder)
         if not as_json:
-            columns = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
-            _say(summary.to_text(columns) + "\n")
+            _say(summary.to_text(_columns()) + "\n")
         if report_wanted:
             written = analysis.report(summary, out=page)
     except KeyboardInterrupt:
@@ -613,6 +612,47 @@ def write_report(
 ) -> None:
     """Write the HTML report of a finished sweep, and print its summary."""
     _present(folder, page=out, report_wanted=True, as_json=as_json)
+
+
+class Payoff(StrEnum):
+    """What a game between mixes is played for."""
+
+    WIN_SHARE = "win_share"
+    LEAD = "lead"
+    SWING = "swing"
+
+
+@app.command("game")
+def solve_game(
+    folder: _Folder,
+    *,
+    payoff: Annotated[
+        Payoff,
+        typer.Option(help="What the attacker wants: his share of wins, his lead over the defender's, his swing."),
+    ] = Payoff.WIN_SHARE,
+    point: Annotated[int, typer.Option(min=0, metavar="N", help="Grid point, from 0.")] = 0,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=10_000, metavar="N", help="Games drawn anew for the intervals.", show_default="up to 100"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, metavar="N", help="Seed of these draws.")] = 1,
+    as_json: _Json = False,
+) -> None:
+    """Which mixes of a finished sweep best play picks, which are dominated, and a rating of each."""
+    import analysis
+
+    found = analysis.game(folder, payoff=payoff, point=point, samples=samples, seed=seed)
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(found.to_text(_columns()))
+
+
+def _columns() -> int:
+    """Return how wide a text may be."""
+    return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -195,6 +195,10 @@ class _MixSums:
 
     def add(self, *, weight: int, opponent: str, battles: int, figures: _Figures) -> None:
         """Add an opponent; 0 battles where the matchup was solved."""
+        if weight and not self.weight:
+            # Opponents without weight decide what is worst and best only as long as there are no others.
+            self.worst = self.best = None
+        is_counted = bool(weight or not self.weight)
         self.opponents += 1
         self.battles += battles
         self.weight += weight
@@ -203,6 +207,8 @@ class _MixSums:
         else:
             self.solved += 1
             self.solved_figures = self.solved_figures.plus(weight, figures)
+        if not is_counted:
+            return
         share = figures.wins / (battles or 1)
         if self.worst is None or share < self.worst[0]:
             self.worst = (share, opponent)
