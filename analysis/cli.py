@@ -54,7 +54,7 @@ _NEGATIVE: Final = re.compile(r"-\d+\s*[^\W\d]")
 _NARROW: Final = 80
 _WIDEST: Final = 120
 _TABLES: Final = ("matchups", "mixes", "survivors")
-_LIBRARIES: Final = ("numba", "llvmlite", "numpy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
+_LIBRARIES: Final = ("numba", "llvmlite", "numpy", "scipy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
 _PROVENANCE: Final = (
     "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "precision", "seed", "pairing",
     "matchups", "solved", "failed", "battles_counted", "imprecise", "created", "finished", "elapsed_s", "durations",
@@ -899,6 +899,47 @@ def compare_runs(
     failed = [judgement for judgement in judgements if not judgement.is_kept]
     if failed:
         _stop("; ".join(judgement.text for judgement in failed), _GATE_FAILED)
+
+
+class Payoff(StrEnum):
+    """What a game between mixes is played for."""
+
+    WIN_SHARE = "win_share"
+    LEAD = "lead"
+    SWING = "swing"
+
+
+@app.command("game")
+def solve_game(
+    folder: _Folder,
+    *,
+    payoff: Annotated[
+        Payoff,
+        typer.Option(help="What the attacker wants: his share of wins, his lead over the defender's, his swing."),
+    ] = Payoff.WIN_SHARE,
+    point: Annotated[int, typer.Option(min=0, metavar="N", help="Grid point, from 0.")] = 0,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=10_000, metavar="N", help="Games drawn anew for the intervals.", show_default="up to 100"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, metavar="N", help="Seed of these draws.")] = 1,
+    as_json: _Json = False,
+) -> None:
+    """Which mixes of a finished sweep best play picks, which are dominated, and a rating of each."""
+    import analysis
+
+    found = analysis.game(folder, payoff=payoff, point=point, samples=samples, seed=seed)
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(found.to_text(_columns()))
+
+
+def _columns() -> int:
+    """Return how wide a text may be."""
+    return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
