@@ -29,6 +29,8 @@ from simcore.scenario import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simcore.schema import Ruleset, ScenarioModel, Tallies
 
 __all__ = [
