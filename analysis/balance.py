@@ -29,9 +29,12 @@ from analysis.wording import (
     short_labels,
     wrapped,
 )
+from simcore.errors import ScenarioError
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from analysis.contest import Game
 
 __all__ = ["Summary", "summarize"]
 
@@ -93,6 +96,16 @@ class Summary:
         table = table[decided >= _DECIDED]
         order = np.argsort(np.abs(table["lead"].to_numpy(dtype=np.float64)), kind="stable")
         return table.take(order)
+
+    @cached_property
+    def game(self) -> Game | None:
+        """The game for the share of wins at the first grid point; None where no two mixes a side all met."""
+        from analysis.contest import game  # noqa: PLC0415 - it stands on this module
+
+        try:
+            return game(self)
+        except ScenarioError:
+            return None
 
     @cached_property
     def failed(self) -> pd.DataFrame:

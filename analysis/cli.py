@@ -54,7 +54,7 @@ _NEGATIVE: Final = re.compile(r"-\d+\s*[^\W\d]")
 _NARROW: Final = 80
 _WIDEST: Final = 120
 _TABLES: Final = ("matchups", "mixes", "survivors")
-_LIBRARIES: Final = ("numba", "llvmlite", "numpy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
+_LIBRARIES: Final = ("numba", "llvmlite", "numpy", "scipy", "pandas", "pyarrow", "pydantic", "typer", "plotly")
 _PROVENANCE: Final = (
     "name", "state", "ruleset", "ruleset_version", "edition", "method", "battles", "precision", "seed", "pairing",
     "matchups", "solved", "failed", "battles_counted", "imprecise", "created", "finished", "elapsed_s", "durations",
@@ -901,6 +901,47 @@ def compare_runs(
         _stop("; ".join(judgement.text for judgement in failed), _GATE_FAILED)
 
 
+class Payoff(StrEnum):
+    """What a game between mixes is played for."""
+
+    WIN_SHARE = "win_share"
+    LEAD = "lead"
+    SWING = "swing"
+
+
+@app.command("game")
+def solve_game(
+    folder: _Folder,
+    *,
+    payoff: Annotated[
+        Payoff,
+        typer.Option(help="What the attacker wants: his share of wins, his lead over the defender's, his swing."),
+    ] = Payoff.WIN_SHARE,
+    point: Annotated[int, typer.Option(min=0, metavar="N", help="Grid point, from 0.")] = 0,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=10_000, metavar="N", help="Games drawn anew for the intervals.", show_default="up to 100"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, metavar="N", help="Seed of these draws.")] = 1,
+    as_json: _Json = False,
+) -> None:
+    """Which mixes of a finished sweep best play picks, which are dominated, and a rating of each."""
+    import analysis
+
+    found = analysis.game(folder, payoff=payoff, point=point, samples=samples, seed=seed)
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(found.to_text(_columns()))
+
+
+def _columns() -> int:
+    """Return how wide a text may be."""
+    return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
+
+
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Lay out rows under a header: the first column to the left, the others to the right."""
     lines = [header, *rows]
@@ -1081,11 +1122,10 @@ def _facts() -> dict[str, Any]:
     from importlib.metadata import version
 
     from simcore.core import jit
+    from simcore.core.threads import usable_threads
 
     cache = jit.cache_directory()
     files = [path for path in cache.rglob("*") if path.is_file()]
-    layer = jit.threading_layer()
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "versions": {
             "simcore": simcore.__version__,
@@ -1099,9 +1139,7 @@ def _facts() -> dict[str, Any]:
             "bytes": sum(path.stat().st_size for path in files),
             "compiled": not jit.is_cache_cold(),
         },
-        "threading_layer": layer,
-        "libgomp": layer == "omp",
-        "cpu_threads": usable,
+        "cpu_threads": usable_threads(),
         "terminal": {
             "stdout": sys.stdout.isatty(),
             "stderr": sys.stderr.isatty(),
@@ -1124,7 +1162,7 @@ def doctor(
     prune: Annotated[bool, typer.Option("--prune", help="Remove kernels of other versions.")] = False,
     as_json: _Json = False,
 ) -> None:
-    """Show versions, the folder of compiled kernels, threads, and what is missing."""
+    """Show versions, the folder of compiled kernels, and threads."""
     from simcore.core import jit
 
     run = None
@@ -1135,7 +1173,7 @@ def doctor(
     pruned = jit.prune_cache() if prune else []
     facts = _facts()
     if run is not None:
-        facts["run"] = {key: run.manifest[key] for key in _PROVENANCE if key in run.manifest}
+        facts["run"] = {key: run.manifest[key] for key in _PROVENANCE if key in run.manifest} | _history(run.manifest)
         facts["files"] = {"parts": run.parts, **run.tables, "problems": run.problems}
     if prune:
         facts["pruned"] = pruned
@@ -1152,6 +1190,19 @@ def doctor(
             f"{folder}: {len(run.problems)} damaged or missing; compute anew with: simcore resume {_shown(folder)}",
             _RESUMABLE,
         )
+
+
+def _history(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was asked for before it was topped up, and which runs it was made of."""
+    earlier = [entry for entry in manifest.get("earlier") or () if isinstance(entry, Mapping)]
+    merged = [entry for entry in manifest.get("merged_from") or () if isinstance(entry, Mapping)]
+    asked = {
+        str(number): f"{entry.get('battles')} battles"
+        + (f" to a precision of {entry['precision']}" if entry.get("precision") else "")
+        for number, entry in enumerate(earlier, 1)
+    }
+    sources = {str(entry.get("folder")): f"seed {entry.get('seed')}" for entry in merged}
+    return {key: value for key, value in (("earlier", asked), ("merged_from", sources)) if value}
 
 
 def _say_facts(facts: Mapping[str, Any]) -> None:

@@ -129,7 +129,7 @@ class Ruleset:
     encode : callable
         ``encode(scenarios) -> arrays`` (a NamedTuple of flat arrays).
     tally : callable
-        ``tally(arrays, keys, segments, parallel) -> (tallies, status, where)``.
+        ``tally(arrays, keys, segments, threads) -> (tallies, status, where)``.
     record : callable
         ``record(arrays, keys, row, first, count) -> (dict of per-battle arrays, tallies, status, where)``.
     replay : callable

@@ -31,7 +31,8 @@ class Findings:
     parts : int
         Whole part files.
     tables : dict of str to str
-        ``"whole"``, ``"missing"``, ``"damaged"``, or ``"not checked"`` where the manifest has no checksum of a table.
+        ``"whole"``, ``"missing"``, ``"damaged"``, or ``"not checked"``: of a run that is not finished, or that another
+        version wrote.
     problems : list of str
         One line each.
     """
@@ -73,8 +74,8 @@ def check_folder(folder: str | os.PathLike[str]) -> Findings:
         raise StoreError(f"{path}: damaged ({problem})") from None
     if "schema" not in manifest:
         raise StoreError(f"{path}: damaged, not the manifest of a sweep")
-    if newer := newer_schema(manifest):
-        raise StoreError(f"{path}: {newer}")
+    if newer_schema(manifest):  # who made it can be told all the same
+        return Findings(manifest, 0, dict.fromkeys(TABLES, "not checked"))
     problems: list[str] = []
     parts = _check_parts(Path(folder) / PARTS, manifest.get("columns"), problems)
     return Findings(manifest, parts, _check_tables(Path(folder), manifest, problems), problems)

@@ -29,7 +29,8 @@ def child(mode: str, folder: Path, number: int = 0) -> subprocess.Popen[str]:
     )
 
 
-# A run syncs 24 times: the folders above twice, manifest, six parts, three tables, manifest, and the folder after each of them.
+# A run syncs 24 times: two folders that it makes, then manifest, six parts, three tables and manifest, and the folder
+# after each of them.
 @pytest.mark.parametrize(
     ("sync_number", "whole_parts"),
     [
@@ -56,13 +57,16 @@ def test_a_killed_run_ends_with_the_same_bytes(
     assert not [path for path in folder.rglob("*") if path.name.endswith(".unfinished")]
 
 
-def test_ctrl_c_stops_soon_and_nobody_else_gets_in_meanwhile(tmp_path: Path, undisturbed: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_soon_and_nobody_else_gets_in_meanwhile(
+    tmp_path: Path, undisturbed: Path, number: signal.Signals
+) -> None:
     with child("wait", tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        with pytest.raises(StoreError, match="another run is writing to this folder"):
+        with pytest.raises(StoreError, match=rf"another run is writing to this folder \(process {process.pid} on "):
             sweep(small(), tmp_path, threads=1)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 3
     assert "can be resumed" in out

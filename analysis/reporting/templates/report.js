@@ -42,8 +42,8 @@
       if (narrow) Object.assign(trace, { hovertemplate: null, hoverinfo: "none" });
       if (trace.type === "heatmap") trace.colorscale = paint.ramp;
       else {
-        trace.marker.color = paint[trace.meta];
-        trace.error_x.color = paint[trace.meta];
+        trace.marker.color = paint[trace.meta.bar ?? trace.meta];
+        trace.error_x.color = paint[trace.meta.error ?? trace.meta];
       }
     }
     return copy;
@@ -151,7 +151,7 @@
       row.words ??= all(".name", row).map((name) => name.textContent).join(" ").toLowerCase();
       const fits =
         (point === null || row.dataset.point === point) &&
-        (!select.value || row.dataset[select.dataset.field] === select.value) &&
+        (!select?.value || row.dataset[select.dataset.field] === select.value) &&
         words.every((word) => row.words.includes(word));
       row.hidden = !fits;
       shown += fits;
