@@ -877,8 +877,10 @@ def doctor(
     if run is not None and run.problems:
         for problem in run.problems:
             _note(problem)
+        number = len(run.problems)
         _stop(
-            f"{folder}: {len(run.problems)} damaged or missing; compute anew with: simcore resume {_shown(folder)}",
+            f"{folder}: {number} {'file is' if number == 1 else 'files are'} not whole; "
+            f"mend with: simcore resume {_shown(folder)}",
             _RESUMABLE,
         )
 
