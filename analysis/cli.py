@@ -571,6 +571,11 @@ def _finish(run: SweepResult, source: str, *, report_wanted: bool, as_json: bool
     """Present a finished sweep; exit code 2 when matchups failed."""
     for line in run.reports:
         _note(f"warning: {line}")
+    if run.imprecise:
+        _note(
+            f"warning: {run.imprecise:,} of {run.matchups:,} matchups have as many battles as are allowed and are not as "
+            "precise as asked for; give more with: --battles N --top-up"
+        )
     _present(run.out, page=None, report_wanted=report_wanted, as_json=as_json)
     if run.failed:
         _stop(
@@ -864,7 +869,7 @@ def doctor(
     pruned = jit.prune_cache() if prune else []
     facts = _facts()
     if run is not None:
-        facts["run"] = {key: run.manifest[key] for key in _PROVENANCE if key in run.manifest}
+        facts["run"] = {key: run.manifest[key] for key in _PROVENANCE if key in run.manifest} | _history(run.manifest)
         facts["files"] = {"parts": run.parts, **run.tables, "problems": run.problems}
     if prune:
         facts["pruned"] = pruned
@@ -883,6 +888,19 @@ def doctor(
             f"mend with: simcore resume {_shown(folder)}",
             _RESUMABLE,
         )
+
+
+def _history(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was asked for before it was topped up, and which runs it was made of."""
+    earlier = [entry for entry in manifest.get("earlier") or () if isinstance(entry, Mapping)]
+    merged = [entry for entry in manifest.get("merged_from") or () if isinstance(entry, Mapping)]
+    asked = {
+        str(number): f"{entry.get('battles')} battles"
+        + (f" to a precision of {entry['precision']}" if entry.get("precision") else "")
+        for number, entry in enumerate(earlier, 1)
+    }
+    sources = {str(entry.get("folder")): f"seed {entry.get('seed')}" for entry in merged}
+    return {key: value for key, value in (("earlier", asked), ("merged_from", sources)) if value}
 
 
 def _say_facts(facts: Mapping[str, Any]) -> None:

@@ -140,10 +140,15 @@ def _lower(successes: Floats, trials: Floats, limit: float) -> Floats:
         beyond = missing(low)
     within = -wanted
     last = np.zeros_like(k)
+    share = np.exp(low)
+    is_open = np.ones(len(k), dtype=np.bool_)
     for _ in range(_STEPS):
         middle = (high * beyond - low * within) / (beyond - within)
         value = missing(middle)
-        if (np.abs(value) < _CLOSE).all():
+        # Every share is taken as soon as it is close, so that none depends on what else is asked for.
+        share = np.where(is_open, np.exp(middle), share)
+        is_open &= np.abs(value) >= _CLOSE
+        if not is_open.any():
             break
         is_low = value > 0
         # Halving the value at an end that stays (Illinois) keeps both ends moving.
@@ -151,7 +156,7 @@ def _lower(successes: Floats, trials: Floats, limit: float) -> Floats:
         beyond = np.where(is_low, value, np.where(last < 0, beyond / 2, beyond))
         low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
         last = np.where(is_low, 1.0, -1.0)
-    found[some] = np.exp(middle)
+    found[some] = share
     return found
 
 

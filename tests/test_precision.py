@@ -133,6 +133,14 @@ def test_bounds_are_where_the_mixture_says(trials: int, part: float, outcomes: i
     assert (float(mirrored.low), float(mirrored.high)) == pytest.approx((1 - high, 1 - low), abs=1e-15)
 
 
+def test_no_interval_depends_on_what_else_is_asked_for() -> None:
+    successes, trials = np.array([2, 3, 1_000, 2_048, 500_000, 10**8]), np.array([4_096] * 4 + [10**6, 10**9])
+    together = always_valid(successes, trials, outcomes=7)
+    alone = [always_valid(k, n, outcomes=7) for k, n in zip(successes, trials, strict=True)]
+    assert together.low.tolist() == [bounds.low for bounds in alone]
+    assert together.high.tolist() == [bounds.high for bounds in alone]
+
+
 def test_unknown_counts_have_unknown_bounds() -> None:
     low, high = always_valid([np.nan, 3.0, 0.0], [5.0, np.nan, 0.0])
     assert np.isnan(low[:2]).all()

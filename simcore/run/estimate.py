@@ -36,11 +36,12 @@ __all__ = ["Estimate", "estimate_sweep"]
 _MOST_READ: Final = 4_000
 _MOST_FOUGHT: Final = 16
 _MOST_SOLVED: Final = 64
-_MOST_SOLVED_EFFORT: Final = 2 * 10**9
+_MOST_SOLVED_EFFORT: Final = 10**9
 _FEW_BATTLES: Final = 64
 _MANY_BATTLES: Final = 2**19
 """Enough for threads to share, as they do in a run."""
-_LONGEST_TRIAL_S: Final = 4.0
+_LONG_S: Final = 0.5
+_GROWTH: Final = 8
 _MIX_BYTES: Final = 160
 _MANIFEST_BYTES: Final = 4_096
 _MOST_MIXES: Final = 20_000
@@ -201,8 +202,7 @@ class _Trial:
                 room -= self.efforts[number]
         if not chosen:
             return None, 1e-9  # a step takes about a nanosecond
-        self._resolve(chosen[:1], 0)  # compiles, where that is still to be done
-        rows, taken = self._resolve(chosen, 0)
+        rows, taken = self._measure(chosen, 0)
         return rows, taken / sum(self.efforts[number] for number in chosen)
 
     def fight(self) -> tuple[PartRows | None, float]:
@@ -210,16 +210,19 @@ class _Trial:
         chosen = _spread(self.drawn, _MOST_FOUGHT)
         if not chosen:
             return None, 0.0
-        few = min(_FEW_BATTLES, self.plan.battles)
-        self._resolve(chosen, few)
-        rows, taken = self._resolve(chosen, few)
-        each = taken / (few * len(chosen))
-        many = _MANY_BATTLES // len(chosen) + 1
-        if each * many * len(chosen) < _LONGEST_TRIAL_S:
-            self._resolve(chosen, many)
-            rows, taken = self._resolve(chosen, many)
-            each = taken / (many * len(chosen))
-        return rows, each
+        battles = _FEW_BATTLES
+        while True:
+            rows, taken = self._measure(chosen, battles)
+            # What a call takes by itself must not count as time of its battles.
+            if taken >= _LONG_S or battles * len(chosen) >= _MANY_BATTLES:
+                return rows, taken / (battles * len(chosen))
+            battles *= _GROWTH
+
+    def _measure(self, numbers: Sequence[int], battles: int) -> tuple[PartRows, float]:
+        """Resolve some matchups twice, since the first time may wait for the compiler."""
+        first = self._resolve(numbers, battles)
+        second = self._resolve(numbers, battles)
+        return second[0], min(first[1], second[1])
 
 
 def _battles_each(plan: Plan, rows: PartRows | None) -> float:
