@@ -611,8 +611,8 @@ def _finish(run: SweepResult, source: str, *, report_wanted: bool, as_json: bool
         _note(f"warning: {line}")
     if run.imprecise:
         _note(
-            f"warning: {run.imprecise:,} of {run.matchups:,} matchups have as many battles as are allowed and are not as "
-            "precise as asked for; give more with: --battles N --top-up"
+            f"warning: {run.imprecise:,} of {run.matchups:,} matchups have as many battles as are allowed and are not "
+            "as precise as asked for; give more with: --battles N --top-up"
         )
     _present(run.out, page=None, report_wanted=report_wanted, as_json=as_json)
     if run.failed:
