@@ -98,7 +98,7 @@ def most_hits(plan, side, counts):
     return most
 
 
-@leaf
+@inlined_leaf
 def _roll(rules, plan, odds, side, kind, work):
     """Fill ``work.pmfs`` with the distributions of hits by class of the units in ``work.state``."""
     low_luck = rules[_LOW_LUCK_COMBAT] != 0
@@ -142,7 +142,7 @@ def _add_hits(pmfs, sizes, to, source, n):
         pmfs[to, h] = pmfs[_SUM, h]
 
 
-@leaf
+@inlined_leaf
 def _record(shooters, work):
     """Write ``work.pmfs`` down as a new volley; returns its number, -1 if there is no room."""
     at = shooters.numbers[CHANCES_USED]
@@ -171,7 +171,7 @@ def _record(shooters, work):
     return new
 
 
-@leaf
+@inlined_leaf
 def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
     """Return the volley of a state, -1 if there is no room."""
     column = VOLLEYS + kind * _VARIANTS
@@ -201,16 +201,16 @@ def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
 
 
 @inlined_leaf
-def _joins(facts, side, state, air_hits_subs):
+def _joins(facts, state, air_hits_subs):
     """Which hits may fall on anything of a state beside those of other units (GC-4.8.1).
 
     Hits of aircraft may where they can hit submarines or there are none, hits of submarines where there are no
     aircraft. What is left apart is what matters.
     """
     joins = np.int64(0)
-    if facts[side, state, COUNTS + _SUBMARINES] == 0 or air_hits_subs != 0:
+    if facts[state, COUNTS + _SUBMARINES] == 0 or air_hits_subs != 0:
         joins += _AIR_JOINS
-    if facts[side, state, COUNTS + _AIRCRAFT] == 0:
+    if facts[state, COUNTS + _AIRCRAFT] == 0:
         joins += _SUB_JOINS
     return joins
 
@@ -241,92 +241,94 @@ def list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, whic
     int64
         Number of states, -1 if a volley or a row is not known.
     """
-    facts = known.facts
-    after = known.after
-    fire = known.chances
-    states = lists.states
-    chances = lists.chances
+    facts = known.facts[side]
+    after = known.after[side]
+    numbers = known.numbers[side]
+    volleys = known.volleys[1 - side]
+    fire = known.chances[1 - side]
+    states = lists.states[which]
+    chances = lists.chances[which]
     sums = lists.sums
-    by = 1 - side
-    volley = facts[by, firing, VOLLEYS + kind * _VARIANTS + _joins(facts, side, state, air_hits_subs)]
+    joins = _joins(facts, state, air_hits_subs)
+    volley = known.facts[1 - side, firing, VOLLEYS + kind * _VARIANTS + joins]
     if volley < 0:
         return np.int64(-1)
-    other = known.volleys[by, volley, _AT]
-    n_other = known.volleys[by, volley, _MOST + _OTHER]
-    n_air = known.volleys[by, volley, _MOST + _AIR]
-    n_sub = known.volleys[by, volley, _MOST + _SUB]
+    other = volleys[volley, _AT]
+    n_other = volleys[volley, _MOST + _OTHER]
+    n_air = volleys[volley, _MOST + _AIR]
+    n_sub = volleys[volley, _MOST + _SUB]
     or_more = other + n_other + 1
     or_fewer = or_more + n_other + 1
     low = np.int64(0)
     high = n_other
     n = np.int64(0)
     if n_air == 0 and n_sub == 0:
-        row = known_row(facts, after, known.numbers, side, state, np.int64(0), np.int64(0), n_other)
+        row = known_row(facts, after, numbers, state, np.int64(0), np.int64(0), n_other)
         if row < 0:
             return np.int64(-1)
-        last = np.int64(after[side, row]) - 1
+        last = np.int64(after[row]) - 1
         row += 1
-        while low < last and fire[by, or_fewer + low] <= cut:
+        while low < last and fire[or_fewer + low] <= cut:
             low += 1
-        while high > low and fire[by, or_more + high] <= cut:
+        while high > low and fire[or_more + high] <= cut:
             high -= 1
         for h in range(low, min(high + 1, last)):
-            states[which, n] = after[side, row + h]
-            chances[which, n] = fire[by, other + h]
+            states[n] = after[row + h]
+            chances[n] = fire[other + h]
             n += 1
         if high >= last:
             # Further hits find nothing to hit.
-            states[which, n] = after[side, row + last]
-            chances[which, n] = fire[by, or_more + last]
+            states[n] = after[row + last]
+            chances[n] = fire[or_more + last]
             n += 1
         # Any hit leaves another state.
-        lists.stays[which] = chances[which, 0] if low == 0 else 0.0
+        lists.stays[which] = chances[0] if low == 0 else 0.0
         return n
     air = or_fewer + n_other + 1
     sub = air + n_air + 1
-    low_air, high_air = window(fire[by, air:sub], n_air, cut)
-    low_sub, high_sub = window(fire[by, sub : sub + n_sub + 1], n_sub, cut)
+    low_air, high_air = window(fire[air:sub], n_air, cut)
+    low_sub, high_sub = window(fire[sub : sub + n_sub + 1], n_sub, cut)
     share = cut / ((high_air - low_air + 1) * (high_sub - low_sub + 1))
     lacking = False
     for a in range(low_air, high_air + 1):
         for s in range(low_sub, high_sub + 1):
-            both = fire[by, air + a] * fire[by, sub + s]
+            both = fire[air + a] * fire[sub + s]
             if both <= share:
                 continue
-            row = known_row(facts, after, known.numbers, side, state, a, s, n_other)
+            row = known_row(facts, after, numbers, state, a, s, n_other)
             if row < 0:
                 lacking = True
                 continue
-            last = np.int64(after[side, row]) - 1
+            last = np.int64(after[row]) - 1
             row += 1
             # The ends are near those of the numbers of hits before.
             tail = share / both
-            while low > 0 and fire[by, or_fewer + low - 1] > tail:
+            while low > 0 and fire[or_fewer + low - 1] > tail:
                 low -= 1
-            while low < n_other and fire[by, or_fewer + low] <= tail:
+            while low < n_other and fire[or_fewer + low] <= tail:
                 low += 1
-            while high < n_other and fire[by, or_more + high + 1] > tail:
+            while high < n_other and fire[or_more + high + 1] > tail:
                 high += 1
-            while high > low and fire[by, or_more + high] <= tail:
+            while high > low and fire[or_more + high] <= tail:
                 high -= 1
             for h in range(min(low, last), min(high, last) + 1):
-                chance = both * (fire[by, other + h] if h < last else fire[by, or_more + h])
+                chance = both * (fire[other + h] if h < last else fire[or_more + h])
                 if chance > 0.0:
-                    to = after[side, row + h]
+                    to = after[row + h]
                     if sums[to] == 0.0:
-                        states[which, n] = to
+                        states[n] = to
                         n += 1
                     sums[to] += chance
     lists.stays[which] = sums[state]
     for i in range(n):
-        to = states[which, i]
-        chances[which, i] = sums[to]
+        to = states[i]
+        chances[i] = sums[to]
         sums[to] = 0.0
     return np.int64(-1) if lacking else n
 
 
 @leaf
-def learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, known, work):
+def learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, work):
     """Find out what `list_known` needs to know; arguments as there.
 
     Parameters
@@ -339,7 +341,7 @@ def learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hit
     bool
         False if there is no room.
     """
-    joins = _joins(known.facts, side, state, air_hits_subs)
+    joins = _joins(fleet.facts, state, air_hits_subs)
     volley = _find_volley(rules, plan, odds, 1 - side, shooters, firing, kind, joins, work)
     if volley < 0:
         return False
@@ -355,11 +357,15 @@ def learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hit
     for a in range(low_air, high_air + 1):
         for s in range(low_sub, high_sub + 1):
             likely = shooters.chances[air + a] * shooters.chances[sub + s] > share or n_air + n_sub == 0
-            if likely and known_row(known.facts, known.after, known.numbers, side, state, a, s, n_other) < 0:
-                n = queue_row(rules, plan, side, fleet, state, a, s, n_other, n, work)
+            if likely and known_row(fleet.facts, fleet.after, fleet.numbers, state, a, s, n_other) < 0:
+                if n + n_other + 1 > len(work.places):
+                    if not give_out(rules, plan, side, fleet, state, n, work):
+                        return False
+                    n = np.int64(0)
+                n = queue_row(side, fleet, state, a, s, n_other, n, work)
                 if n < 0:
                     return False
-    return give_out(rules, plan, side, fleet, state, n, work)
+    return n == 0 or give_out(rules, plan, side, fleet, state, n, work)
 
 
 @leaf
@@ -369,7 +375,7 @@ def list_losses(
     """Do what `list_known` does, and find out first what is not known; returns -1 if there is no room."""
     n = list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
     while n < 0:
-        if not learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, known, work):
+        if not learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, work):
             return n
         n = list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
     return n

@@ -507,9 +507,8 @@ def _trade(rules, known, lists, cells, columns, x, y, begins, begin_stamp, struc
     -------
     visits, stamps : float64
     effort : int64
-        -1 where that is not so: nothing is done then.
+        Negative where that is not so: -1 less the list that cannot be made. Nothing is done then.
     """
-    lacking = (0.0, 0.0, np.int64(-1))
     acts_own = acts(rules, known.facts, ATTACKER, x, y)
     acts_enemy = acts(rules, known.facts, DEFENDER, y, x)
     kind_own = SPENT if acts_own else ALL_FIRE
@@ -518,12 +517,12 @@ def _trade(rules, known, lists, cells, columns, x, y, begins, begin_stamp, struc
         known, ATTACKER, x, y, kind_enemy, known.facts[1, y, AIR_HITS_SUBS], cut, lists, _OWN
     )
     if n_own < 0:
-        return lacking
+        return 0.0, 0.0, -1 - _OWN
     n_enemy = list_known(
         known, DEFENDER, y, x, kind_own, known.facts[0, x, AIR_HITS_SUBS], cut, lists, _ENEMY
     )
     if n_enemy < 0:
-        return lacking
+        return 0.0, 0.0, -1 - _ENEMY
     missed = lists.stays[_OWN] * lists.stays[_ENEMY]
     unhurt = 1.0
     strikes = fights and (acts_own or acts_enemy)
@@ -532,9 +531,11 @@ def _trade(rules, known, lists, cells, columns, x, y, begins, begin_stamp, struc
     if strikes:
         # A side whose submarines do not act in this step has no strike that could hit.
         n_struck_own = _list_strike(known, ATTACKER, x, y, acts_enemy, cut, lists, _STRUCK_OWN)
+        if n_struck_own < 0:
+            return 0.0, 0.0, -1 - _STRUCK_OWN
         n_struck_enemy = _list_strike(known, DEFENDER, y, x, acts_own, cut, lists, _STRUCK_ENEMY)
-        if n_struck_own < 0 or n_struck_enemy < 0:
-            return lacking
+        if n_struck_enemy < 0:
+            return 0.0, 0.0, -1 - _STRUCK_ENEMY
         unhurt = lists.stays[_STRUCK_OWN] * lists.stays[_STRUCK_ENEMY]
     visits = begins
     stamps = begin_stamp
@@ -559,35 +560,24 @@ def _trade(rules, known, lists, cells, columns, x, y, begins, begin_stamp, struc
     return visits, stamps, n_own * n_enemy + n_struck_own * n_struck_enemy
 
 
-@leaf
-def _learn_pair(rules, plan, odds, room, x, y, cut):
-    """Find out what `_trade` needs to know of a pair; returns False if there is no room."""
-    known = room.known
+@inlined_leaf
+def _learn_list(rules, plan, odds, room, x, y, which, cut):
+    """Find out what `_trade` needs to know for a list; returns False if there is no room."""
+    kind = STRIKE
+    flag = np.int64(0)
     own = room.own
     enemy = room.enemy
-    work = room.work
-    acts_own = acts(rules, known.facts, ATTACKER, x, y)
-    acts_enemy = acts(rules, known.facts, DEFENDER, y, x)
-    for step in range(2):
-        if step == 0:
-            kind = SPENT if acts_own else ALL_FIRE
-            kind_back = SPENT if acts_enemy else ALL_FIRE
-            flag = known.facts[0, x, AIR_HITS_SUBS]
-            flag_back = known.facts[1, y, AIR_HITS_SUBS]
-        else:
-            kind = STRIKE
-            kind_back = STRIKE
-            flag = np.int64(0)
-            flag_back = flag
-        if (step == 0 or acts_enemy) and not learn(
-            rules, plan, odds, ATTACKER, own, x, enemy, y, kind_back, flag_back, cut, known, work
-        ):
-            return False
-        if (step == 0 or acts_own) and not learn(
-            rules, plan, odds, DEFENDER, enemy, y, own, x, kind, flag, cut, known, work
-        ):
-            return False
-    return _fit(room)
+    if which == _OWN or which == _STRUCK_OWN:
+        if which == _OWN:
+            kind = SPENT if acts(rules, room.known.facts, DEFENDER, y, x) else ALL_FIRE
+            flag = enemy.facts[y, AIR_HITS_SUBS]
+        learned = learn(rules, plan, odds, ATTACKER, own, x, enemy, y, kind, flag, cut, room.work)
+    else:
+        if which == _ENEMY:
+            kind = SPENT if acts(rules, room.known.facts, ATTACKER, x, y) else ALL_FIRE
+            flag = own.facts[x, AIR_HITS_SUBS]
+        learned = learn(rules, plan, odds, DEFENDER, enemy, y, own, x, kind, flag, cut, room.work)
+    return learned and _fit(room)
 
 
 @leaf
@@ -732,7 +722,7 @@ def _fight(rules, plan, odds, room, x, y, begins, begin_stamp, struck, struck_st
             rules, room.known, room.lists, room.cells, room.sizes[_COLUMNS], x, y, begins, begin_stamp, struck, struck_stamp,
             fights, loops, cut, then,
         )  # fmt: skip
-        if effort >= 0 or not _learn_pair(rules, plan, odds, room, x, y, cut):
+        if effort >= 0 or not _learn_list(rules, plan, odds, room, x, y, -1 - effort, cut):
             return visits, stamps, effort
 
 
@@ -924,7 +914,9 @@ def solve_all_at_sea(rows, battles, capacity, tallies, status, reached, ends):
         if not (own_fits and enemy_fits):
             continue
         clear_sums(room.swing)
-        room.sizes[_COLUMNS] = _FIRST_COLUMNS
+        if room.sizes[_COLUMNS] == 0 or 2 * capacity[0] * room.sizes[_COLUMNS] > room.cells.shape[1]:
+            # Rows longer than that would leave a battle too few of them.
+            room.sizes[_COLUMNS] = _FIRST_COLUMNS
         found = _go_through(rules, plan, battles.odds, room, counted, acc, ends)
         if found < 0:
             _clear(room)

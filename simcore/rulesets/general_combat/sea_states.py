@@ -105,7 +105,7 @@ _N_FACTS = VOLLEYS + _N_VOLLEYS
 _ROW_ROOM = 256
 """Entries of rows for each state for which there is room."""
 _ROW_LANES = 256
-"""Entries of rows that are worked out together."""
+"""Entries of rows that are worked out together, more where a single row needs more."""
 
 # Entries of `Fleet.numbers`.
 COUNT = 0
@@ -222,7 +222,8 @@ class Work(NamedTuple):
 @part
 def new_work(hits):
     """Return scratch for at most so many hits."""
-    lanes = few_lanes(np.int64(_ROW_LANES))
+    n = max(np.int64(_ROW_LANES), hits + 1)
+    lanes = few_lanes(n)
     one = few_lanes(np.int64(1))
     return Work(
         alive=lanes.alive,
@@ -230,7 +231,7 @@ def new_work(hits):
         caps=lanes.caps,
         flags=lanes.air_hits_subs,
         keys=lanes.cycles,
-        places=np.zeros(_ROW_LANES, dtype=np.int64),
+        places=np.zeros(n, dtype=np.int64),
         state=one.alive,
         totals=one.totals,
         flag=one.air_hits_subs,
@@ -305,14 +306,11 @@ def hits_at_start(plan, side):
 
 
 @leaf
-def _find_state(rules, plan, side, fleet, key, alive, i, work):
-    """Return the index of the side's state in lane `i`, whose key is given; -1 if there are too many."""
+def _add_state(rules, plan, side, fleet, alive, i, work):
+    """Add the side's state in lane `i`, which is a new one; returns False if there are too many."""
     new = fleet.numbers[COUNT]
     if new >= len(fleet.facts):
-        return np.int64(_NONE)
-    at = find_or_add(fleet.table[0], fleet.table[1], key, new)
-    if at < new:
-        return at
+        return False
     fleet.numbers[COUNT] = new + 1
     base = plan.groups[side, 0]
     left = np.int64(0)
@@ -336,7 +334,7 @@ def _find_state(rules, plan, side, fleet, key, alive, i, work):
     facts[LOST] = lost
     fleet.following[new] = fleet.first[left]
     fleet.first[left] = new
-    return at
+    return True
 
 
 @leaf
@@ -346,7 +344,11 @@ def _find(rules, plan, side, fleet, alive, work):
     key = np.int64(0)
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         key += fleet.numbers[_RADIX + g - base] * alive[g, 0]
-    return _find_state(rules, plan, side, fleet, key, alive, np.int64(0), work)
+    new = fleet.numbers[COUNT]
+    at = find_or_add(fleet.table[0], fleet.table[1], key, new)
+    if at == new and not _add_state(rules, plan, side, fleet, alive, np.int64(0), work):
+        return np.int64(_NONE)
+    return at
 
 
 @leaf
@@ -382,26 +384,26 @@ def add_start(rules, plan, own, enemy, alive, work):
 
 
 @inlined_leaf
-def known_row(facts, after, numbers, side, state, air, sub, others):
+def known_row(facts, after, numbers, state, air, sub, others):
     """Return where the row of a state under some hits of aircraft and submarines begins, -1 if it is not known.
 
-    It must be as long as `others`, the most hits on anything beside them, demands. Arrays as of `Known`.
+    It must be as long as `others`, the most hits on anything beside them, demands.
     """
-    left = facts[side, state, HITS_LEFT]
-    at = facts[side, state, _LADDER]
+    left = facts[state, HITS_LEFT]
+    at = facts[state, _LADDER]
     if air > 0 or sub > 0:
-        block = facts[side, state, _ROWS]
+        block = facts[state, _ROWS]
         if block < 0:
             return block
         # More hits than there is to hit do no more.
-        at = np.int64(after[side, block + min(air, left) * (numbers[side, MOST + 2] + 1) + min(sub, left)])
-    if at >= 0 and after[side, at] <= min(left, others):
+        at = np.int64(after[block + min(air, left) * (numbers[MOST + 2] + 1) + min(sub, left)])
+    if at >= 0 and after[at] <= min(left, others):
         return np.int64(_NONE)
     return at
 
 
-@leaf
-def queue_row(rules, plan, side, fleet, state, air, sub, others, n, work):
+@inlined_leaf
+def queue_row(side, fleet, state, air, sub, others, n, work):
     """Begin the row of a state that `known_row` does not find: its entries wait in lanes for `give_out`.
 
     Parameters
@@ -411,12 +413,12 @@ def queue_row(rules, plan, side, fleet, state, air, sub, others, n, work):
     others : int64
         Most hits on anything beside them.
     n : int64
-        Entries that wait already, of the same state.
+        Entries that wait already, of the same state. There must be lanes for those of this row.
 
     Returns
     -------
     int64
-        Entries that wait then, -1 if there is no room.
+        Entries that wait then, -1 if there is no room for the row.
     """
     left = fleet.facts[state, HITS_LEFT]
     length = min(left, others) + 1
@@ -445,10 +447,6 @@ def queue_row(rules, plan, side, fleet, state, air, sub, others, n, work):
         fleet.after[block + air * (fleet.numbers[MOST + 2] + 1) + sub] = at
     hit_row = (1 - side) * N_CLASSES
     for h in range(length):
-        if n == len(work.places):
-            if not give_out(rules, plan, side, fleet, state, n, work):
-                return np.int64(_NONE)
-            n = np.int64(0)
         work.hits[hit_row, n] = h
         work.hits[hit_row + 1, n] = air
         work.hits[hit_row + 2, n] = sub
@@ -477,8 +475,9 @@ def give_out(rules, plan, side, fleet, state, n, work):
         for i in range(n):
             keys[i] += step * alive[g, i]
     for i in range(n):
-        after = _find_state(rules, plan, side, fleet, keys[i], alive, i, work)
-        if after < 0:
+        new = fleet.numbers[COUNT]
+        after = find_or_add(fleet.table[0], fleet.table[1], keys[i], new)
+        if after == new and not _add_state(rules, plan, side, fleet, alive, i, work):
             return False
         fleet.after[work.places[i]] = after
     return True
