@@ -45,7 +45,8 @@ def _in_threads(
         np.full(len(rows), Status.UNSET, dtype=np.uint8),
     )
 
-    some = max(1, min(_AT_A_TIME, len(rows) // (_CALLS_PER_THREAD * threads)))
+    # A single thread has nobody to share with: calls of many battles make room for them once.
+    some = _AT_A_TIME if threads == 1 else max(1, min(_AT_A_TIME, len(rows) // (_CALLS_PER_THREAD * threads)))
 
     def solve(low: int) -> None:
         part = slice(low, low + some)

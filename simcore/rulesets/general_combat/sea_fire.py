@@ -62,6 +62,7 @@ class Lists(NamedTuple):
     ----------
     states : int64 (lists, N)
     chances : float64 (lists, N)
+    lengths : int64 (lists,)
     stays : float64 (lists,)
         Probability of the state that the list was made for.
     sums : float64 (N,)
@@ -70,6 +71,7 @@ class Lists(NamedTuple):
 
     states: Any
     chances: Any
+    lengths: Any
     stays: Any
     sums: Any
 
@@ -80,6 +82,7 @@ def new_lists(n, capacity):
     return Lists(
         states=np.empty((n, capacity), dtype=np.int64),
         chances=np.empty((n, capacity)),
+        lengths=np.zeros(n, dtype=np.int64),
         stays=np.zeros(n),
         sums=np.zeros(capacity),
     )
@@ -373,9 +376,7 @@ def list_losses(
     rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, known, lists, which, work
 ):
     """Do what `list_known` does, and find out first what is not known; returns -1 if there is no room."""
-    n = list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
-    while n < 0:
-        if not learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, work):
-            return n
+    while True:
         n = list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
-    return n
+        if n >= 0 or not learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, work):
+            return n

@@ -30,7 +30,16 @@ from simcore.rulesets.general_combat.encoding import (
 from simcore.rulesets.general_combat.ends import fold_swing, note_end
 from simcore.rulesets.general_combat.lane import Ending, few_lanes, plan_matchup
 from simcore.rulesets.general_combat.sea import conclude_at_sea
-from simcore.rulesets.general_combat.sea_fire import ALL_FIRE, SPENT, STRIKE, learn, list_known, list_losses, most_hits, new_lists
+from simcore.rulesets.general_combat.sea_fire import (
+    ALL_FIRE,
+    SPENT,
+    STRIKE,
+    learn,
+    list_known,
+    list_losses,
+    most_hits,
+    new_lists,
+)
 from simcore.rulesets.general_combat.sea_states import (
     AIR_HITS_SUBS,
     ATTACKER,
@@ -106,7 +115,7 @@ _MOST_CHANCES = 1 << 28
 """Most entries of the table of distributions of hits: two gigabytes, of which only what is used takes memory."""
 
 
-# Lists of what a side may be left with.
+# Lists of what a side may be left with: even numbers are the attacker's.
 _STRUCK_OWN = np.int64(0)
 _STRUCK_ENEMY = np.int64(1)
 _OWN = np.int64(2)
@@ -489,18 +498,20 @@ def _visits(begins, begin_stamp, struck, struck_stamp, unhurt, missed):
 
 
 @inlined_leaf
-def _list_strike(known, side, state, firing, strikes, cut, lists, which):
-    """List what the enemy's strike in step 2 may leave of a side: the state itself where there is none."""
-    if strikes:
-        return list_known(known, side, state, firing, STRIKE, np.int64(0), cut, lists, which)
-    lists.states[which, 0] = state
-    lists.chances[which, 0] = 1.0
-    lists.stays[which] = 1.0
-    return np.int64(1)
+def _fire_of(facts, side, firing, acting, which):
+    """Return the kind of fire that makes a list of a side, and whether aircraft among it can hit submarines.
+
+    `acting` says whether the submarines of those who fire act in step 2.
+    """
+    if which < _OWN:
+        return STRIKE, np.int64(0)
+    return SPENT if acting else ALL_FIRE, facts[1 - side, firing, AIR_HITS_SUBS]
 
 
-@leaf
-def _trade(rules, known, lists, cells, columns, x, y, begins, begin_stamp, struck, struck_stamp, fights, loops, cut, then):
+@inlined_leaf
+def _trade(
+    rules, known, lists, cells, columns, x, y, begins, begin_stamp, struck, struck_stamp, fights, loops, cut, then
+):
     """Do what `_lead` does where all that may follow is known, but for rules that few editions have.
 
     Returns
@@ -509,73 +520,68 @@ def _trade(rules, known, lists, cells, columns, x, y, begins, begin_stamp, struc
     effort : int64
         Negative where that is not so: -1 less the list that cannot be made. Nothing is done then.
     """
-    acts_own = acts(rules, known.facts, ATTACKER, x, y)
-    acts_enemy = acts(rules, known.facts, DEFENDER, y, x)
-    kind_own = SPENT if acts_own else ALL_FIRE
-    kind_enemy = SPENT if acts_enemy else ALL_FIRE
-    n_own = list_known(
-        known, ATTACKER, x, y, kind_enemy, known.facts[1, y, AIR_HITS_SUBS], cut, lists, _OWN
-    )
-    if n_own < 0:
-        return 0.0, 0.0, -1 - _OWN
-    n_enemy = list_known(
-        known, DEFENDER, y, x, kind_own, known.facts[0, x, AIR_HITS_SUBS], cut, lists, _ENEMY
-    )
-    if n_enemy < 0:
-        return 0.0, 0.0, -1 - _ENEMY
+    facts = known.facts
+    acts_own = acts(rules, facts, ATTACKER, x, y)
+    acts_enemy = acts(rules, facts, DEFENDER, y, x)
+    strikes = fights and (acts_own or acts_enemy)
+    lengths = lists.lengths
+    # What needs the longest rows comes first.
+    for which in range(_ENEMY, (_STRUCK_OWN if strikes else _OWN) - 1, -1):
+        side = which % 2
+        state = x if side == ATTACKER else y
+        firing = y if side == ATTACKER else x
+        acting = acts_enemy if side == ATTACKER else acts_own
+        if which < _OWN and not acting:
+            # A side whose submarines do not act in this step has no strike that could hit.
+            lists.states[which, 0] = state
+            lists.chances[which, 0] = 1.0
+            lists.stays[which] = 1.0
+            lengths[which] = 1
+            continue
+        kind, flag = _fire_of(facts, side, firing, acting, which)
+        lengths[which] = list_known(known, side, state, firing, kind, flag, cut, lists, which)
+        if lengths[which] < 0:
+            return 0.0, 0.0, -1 - which
     missed = lists.stays[_OWN] * lists.stays[_ENEMY]
     unhurt = 1.0
-    strikes = fights and (acts_own or acts_enemy)
-    n_struck_own = np.int64(0)
-    n_struck_enemy = np.int64(0)
+    effort = lengths[_OWN] * lengths[_ENEMY]
     if strikes:
-        # A side whose submarines do not act in this step has no strike that could hit.
-        n_struck_own = _list_strike(known, ATTACKER, x, y, acts_enemy, cut, lists, _STRUCK_OWN)
-        if n_struck_own < 0:
-            return 0.0, 0.0, -1 - _STRUCK_OWN
-        n_struck_enemy = _list_strike(known, DEFENDER, y, x, acts_own, cut, lists, _STRUCK_ENEMY)
-        if n_struck_enemy < 0:
-            return 0.0, 0.0, -1 - _STRUCK_ENEMY
         unhurt = lists.stays[_STRUCK_OWN] * lists.stays[_STRUCK_ENEMY]
+        effort += lengths[_STRUCK_OWN] * lengths[_STRUCK_ENEMY]
     visits = begins
     stamps = begin_stamp
     if loops:
         visits, stamps = _visits(begins, begin_stamp, struck, struck_stamp, unhurt, missed)
+    weight = visits
+    marked = stamps + visits
     at = 2 * (columns * x + y)
     if strikes:
         _combine(
-            lists, _STRUCK_OWN, n_struck_own, _STRUCK_ENEMY, np.int64(0), n_struck_enemy, visits, stamps + visits,
-            cells, _BETWEEN, columns,
+            lists, _STRUCK_OWN, lengths[_STRUCK_OWN], _STRUCK_ENEMY, np.int64(0), lengths[_STRUCK_ENEMY],
+            weight, marked, cells, _BETWEEN, columns,
         )  # fmt: skip
         # Nothing else leads to this pair any more.
         weight, marked = _take(cells, _BETWEEN, at)
-    else:
-        weight, marked = visits, stamps + visits
     weight += struck
     marked += struck_stamp
     if weight > 0.0:
-        _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), n_enemy, weight, marked, cells, then, columns)
+        _combine(lists, _OWN, lengths[_OWN], _ENEMY, np.int64(0), lengths[_ENEMY], weight, marked, cells, then, columns)
     if loops:
         _take(cells, then, at)
-    return visits, stamps, n_own * n_enemy + n_struck_own * n_struck_enemy
+    return visits, stamps, effort
 
 
 @inlined_leaf
 def _learn_list(rules, plan, odds, room, x, y, which, cut):
     """Find out what `_trade` needs to know for a list; returns False if there is no room."""
-    kind = STRIKE
-    flag = np.int64(0)
     own = room.own
     enemy = room.enemy
-    if which == _OWN or which == _STRUCK_OWN:
-        if which == _OWN:
-            kind = SPENT if acts(rules, room.known.facts, DEFENDER, y, x) else ALL_FIRE
-            flag = enemy.facts[y, AIR_HITS_SUBS]
+    facts = room.known.facts
+    if which % 2 == ATTACKER:
+        kind, flag = _fire_of(facts, ATTACKER, y, acts(rules, facts, DEFENDER, y, x), which)
         learned = learn(rules, plan, odds, ATTACKER, own, x, enemy, y, kind, flag, cut, room.work)
     else:
-        if which == _ENEMY:
-            kind = SPENT if acts(rules, room.known.facts, ATTACKER, x, y) else ALL_FIRE
-            flag = own.facts[x, AIR_HITS_SUBS]
+        kind, flag = _fire_of(facts, DEFENDER, x, acts(rules, facts, ATTACKER, x, y), which)
         learned = learn(rules, plan, odds, DEFENDER, enemy, y, own, x, kind, flag, cut, room.work)
     return learned and _fit(room)
 
@@ -689,8 +695,9 @@ def _lead(rules, plan, odds, room, x, y, begins, begin_stamp, struck, struck_sta
                 if n_own < 0 or not _fit(room):
                     return lacking
             _combine(
-                lists, _STRUCK_OWN, n_own, _STRUCK_ENEMY, j, j + 1, weight, marked, cells, _BETWEEN, room.sizes[_COLUMNS]
-            )
+                lists, _STRUCK_OWN, n_own, _STRUCK_ENEMY, j, j + 1, weight, marked, cells, _BETWEEN,
+                room.sizes[_COLUMNS],
+            )  # fmt: skip
         # Nothing else leads to this pair any more.
         weight, marked = _take(cells, _BETWEEN, 2 * (room.sizes[_COLUMNS] * x + y))
     weight += struck
@@ -719,8 +726,8 @@ def _fight(rules, plan, odds, room, x, y, begins, begin_stamp, struck, struck_st
         return _lead(rules, plan, odds, room, x, y, begins, begin_stamp, struck, struck_stamp, fights, loops, cut, then)
     while True:
         visits, stamps, effort = _trade(
-            rules, room.known, room.lists, room.cells, room.sizes[_COLUMNS], x, y, begins, begin_stamp, struck, struck_stamp,
-            fights, loops, cut, then,
+            rules, room.known, room.lists, room.cells, room.sizes[_COLUMNS], x, y, begins, begin_stamp, struck,
+            struck_stamp, fights, loops, cut, then,
         )  # fmt: skip
         if effort >= 0 or not _learn_list(rules, plan, odds, room, x, y, -1 - effort, cut):
             return visits, stamps, effort
@@ -808,43 +815,52 @@ def _go_through(rules, plan, odds, room, counted, acc, ends):
                             if left < 0 or right < 0 or not _fit(room):
                                 return np.int64(-1)
                 same = left == x and right == y
-                if struck > 0.0 and not (same and ending == _GOES_ON):
-                    # Those past step 2 go on first: they may be the same pair at the end of the cycle.
-                    _, _, more = _fight(
-                        rules, plan, odds, room, x, y, 0.0, 0.0, struck, struck_stamp, False, False, cut, then
+                # Those past step 2 go on first where they do not take part in the same cycle: they may be the same pair
+                # at its end.
+                apart = struck > 0.0 and not (same and ending == _GOES_ON)
+                while apart or (ending == _GOES_ON and begins + struck > 0.0):
+                    visits, stamps, more = _fight(
+                        rules,
+                        plan,
+                        odds,
+                        room,
+                        x if apart else left,
+                        y if apart else right,
+                        0.0 if apart else begins,
+                        0.0 if apart else begin_stamp,
+                        struck,
+                        struck_stamp,
+                        fights and not apart,
+                        is_last and same and not apart,
+                        cut,
+                        then,
                     )
                     if more < 0:
-                        return more
+                        return np.int64(-1)
                     effort += more
+                    n_reached += visits > 0.0
+                    visits_sum += visits
+                    squares_sum += 2.0 * stamps - visits
+                    if not apart:
+                        break
+                    apart = False
                     struck = 0.0
                     struck_stamp = 0.0
                     if is_last:
                         missed, missed_stamp = _take(cells, now, 2 * (room.sizes[_COLUMNS] * x + y))
                         begins += missed
                         begin_stamp += missed_stamp
-                if ending != _GOES_ON:
-                    if begins > 0.0:
-                        n_reached += 1
-                        outcome = _outcome(ending, one.totals)
-                        _book(known.facts, left, right, outcome, begins, room.last, room.swing)
-                        if len(ends.by_cycle) > 0:
-                            ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += begins
-                        # The stamp holds the number of the cycle that would come next.
-                        if len(ends.chance) > 0 and not note_end(
-                            own.units[left], enemy.units[right], outcome, begins, begin_stamp - begins, ends
-                        ):
-                            return np.int64(-1)
-                    continue
-                visits, stamps, more = _fight(
-                    rules, plan, odds, room, left, right, begins, begin_stamp, struck, struck_stamp, fights,
-                    is_last and same, cut, then,
-                )  # fmt: skip
-                if more < 0:
-                    return more
-                effort += more
-                n_reached += visits > 0.0
-                visits_sum += visits
-                squares_sum += 2.0 * stamps - visits
+                if ending != _GOES_ON and begins > 0.0:
+                    n_reached += 1
+                    outcome = _outcome(ending, one.totals)
+                    _book(known.facts, left, right, outcome, begins, room.last, room.swing)
+                    if len(ends.by_cycle) > 0:
+                        ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += begins
+                    # The stamp holds the number of the cycle that would come next.
+                    if len(ends.chance) > 0 and not note_end(
+                        own.units[left], enemy.units[right], outcome, begins, begin_stamp - begins, ends
+                    ):
+                        return np.int64(-1)
         if n_reached == reached_before:
             break
         now = then
@@ -861,6 +877,18 @@ def _count_swings(plan):
         for g in range(plan.groups[side, 0], plan.groups[side, 1]):
             values += plan.start[g] * plan.cost[g]
     return values
+
+
+@part
+def _first_columns(room, hits):
+    """Return for how many states of the enemy, who can take so many hits, rows have room at first."""
+    columns = np.int64(_FIRST_COLUMNS)
+    while columns < 4 * hits:
+        columns *= 2
+    while columns > _FIRST_COLUMNS and 2 * len(room.known.facts[0]) * columns > room.cells.shape[1]:
+        # Longer rows would leave room for too few of them.
+        columns //= 2
+    return columns
 
 
 @kernel
@@ -914,9 +942,7 @@ def solve_all_at_sea(rows, battles, capacity, tallies, status, reached, ends):
         if not (own_fits and enemy_fits):
             continue
         clear_sums(room.swing)
-        if room.sizes[_COLUMNS] == 0 or 2 * capacity[0] * room.sizes[_COLUMNS] > room.cells.shape[1]:
-            # Rows longer than that would leave a battle too few of them.
-            room.sizes[_COLUMNS] = _FIRST_COLUMNS
+        room.sizes[_COLUMNS] = _first_columns(room, enemy_hits)
         found = _go_through(rules, plan, battles.odds, room, counted, acc, ends)
         if found < 0:
             _clear(room)
