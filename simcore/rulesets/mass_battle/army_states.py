@@ -50,6 +50,7 @@ _ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
 _MOST_HITS = 1 << 23
+_LANES = 64
 _MOST_LANES = 1 << 12
 """Most ways in which the rallies of a turn may go."""
 _MANY = 1 << 16
@@ -124,7 +125,7 @@ def load_state(plan, squads, side, states, s, start, stop):
 
 @part
 def _fill_keys(squads, side, listed, bases, n, keys):
-    """Number the states in lanes 0 to `n` - 1."""
+    """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1."""
     for i in range(n):
         keys[i] = 0
     for k in range(len(listed)):
@@ -143,14 +144,35 @@ def _keep_state(squads, side, listed, i, states, n):
             states[n, standing, t] = squads[side, standing, t, i]
 
 
-@kernel
-def expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scratch):
-    """Go through all outcomes of the rolls for squads in flight; the state is in lane 0, returns the lanes in use.
+@part
+def _copy_lane(plan, squads, side, i, to):
+    """Copy an army's squads to another lane."""
+    for k in range(plan.n_types[side]):
+        t = plan.listed[side, k]
+        for standing in range(N_STANDINGS):
+            squads[side, standing, t, to] = squads[side, standing, t, i]
 
-    -1 if there are too few lanes.
+
+@kernel
+def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hits, scratch):
+    """Go through all outcomes of the rolls for squads in flight; returns the lanes in use, -1 if there are too few.
+
+    Parameters
+    ----------
+    rules, plan, odds : arrays
+    squads : int32 (S, standing, T, L)
+        The states of an army in the first lanes; output: what comes of each.
+    side, n : int64
+        The army, and the number of its states.
+    chances : float64 (L,), origins : int64 (L,)
+        Output: probability of each lane, and the lane that it comes from.
+    tried, hits : int32 (L,), scratch : float64
+        Scratch.
     """
     room = len(chances)
-    chances[0] = 1.0
+    for i in range(n):
+        chances[i] = 1.0
+        origins[i] = i
     begin_turn(plan, rules[_UNLIMITED] != 0, squads, side, n, np.int64(0), None)
     for c in range(plan.n_characters[side]):
         choose_tried(plan, squads, side, n, tried)
@@ -164,7 +186,8 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scrat
                 return np.int64(-1)
             o = plan.character_odds[side, c, t]
             success = odds[o, 0] / odds[o, 1]
-            squads[side, :, :, found] = squads[side, :, :, i]
+            _copy_lane(plan, squads, side, i, found)
+            origins[found] = origins[i]
             tried[found] = t
             hits[found] = 1
             chances[found] = chances[i] * success
@@ -185,7 +208,8 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scrat
             o = plan.rally_odds[side, t]
             binomial(routed, odds[o, 0], odds[o, 1], scratch)
             for h in range(1, routed + 1):
-                squads[side, :, :, found] = squads[side, :, :, i]
+                _copy_lane(plan, squads, side, i, found)
+                origins[found] = origins[i]
                 hits[found] = h
                 chances[found] = chances[i] * scratch[h]
                 found += 1
@@ -286,7 +310,8 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         type_dice[k] = plan.dice[side, t]
         type_cost[k] = plan.cost[side, t]
         mobile[k] = plan.mobile[side, t]
-    lanes = max(count_outcomes(min(total, most_effects)), _rally_lanes(plan, side))
+    ways = _rally_lanes(plan, side)
+    lanes = max(count_outcomes(min(total, most_effects)), ways, _LANES)
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
     dealt = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
     effects = np.zeros((3, lanes), dtype=np.int32)
@@ -296,6 +321,9 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     hits_rolled = np.zeros(lanes, dtype=np.int32)
     keys = np.zeros(lanes, dtype=np.int64)
     chances = np.zeros(lanes)
+    origins = np.zeros(lanes, dtype=np.int64)
+    batch = np.zeros(lanes // ways, dtype=np.int64)
+    counts = np.zeros(lanes // ways + 1, dtype=np.int64)
     scratch = np.zeros(total + 2)
     before_keys, before_places = new_table(slots_for(room_before))
     after_keys, after_places = new_table(slots_for(room_after))
@@ -381,29 +409,48 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
             _describe_hits(squads, result, side, listed, type_dice, type_cost, combinations, hits, n_hits)
             n_hits += combinations
         while expanded < n_after and not full:
-            e = expanded
-            expanded += 1
-            rally_start[e] = n_rallies
-            standing_active = np.int64(0)
-            suppressed = np.int64(0)
-            for k in range(n_types):
-                t = listed[k]
-                resting = np.int64(after[e, _DUE, t]) + np.int64(after[e, _LATE, t])
-                standing_active += after[e, _ACTIVE, t]
-                suppressed += resting
-                if mobile[k] != 0:
-                    pursuers[e] += can_pursue(np.int64(after[e, _ACTIVE, t]), resting, rules[_LIMIT])
-            if is_broken(standing_active, suppressed):
-                broken[e] = 1
-                continue
-            load_state(plan, dealt, side, after, e, 0, 1)
-            found = expand_rally(rules, plan, odds, dealt, side, np.int64(1), chances, tried, hits_rolled, scratch)
+            first = expanded
+            n_batch = np.int64(0)
+            while expanded < n_after and n_batch < len(batch):
+                e = expanded
+                expanded += 1
+                standing_active = np.int64(0)
+                suppressed = np.int64(0)
+                for k in range(n_types):
+                    t = listed[k]
+                    resting = np.int64(after[e, _DUE, t]) + np.int64(after[e, _LATE, t])
+                    standing_active += after[e, _ACTIVE, t]
+                    suppressed += resting
+                    if mobile[k] != 0:
+                        pursuers[e] += can_pursue(np.int64(after[e, _ACTIVE, t]), resting, rules[_LIMIT])
+                if is_broken(standing_active, suppressed):
+                    broken[e] = 1
+                    continue
+                load_state(plan, dealt, side, after, e, n_batch, n_batch + 1)
+                batch[n_batch] = e
+                n_batch += 1
+            found = expand_rally(
+                rules, plan, odds, dealt, side, n_batch, chances, origins, tried, hits_rolled, scratch
+            )  # fmt: skip
             if found < 0:
                 full = True
                 break
             if n_rallies + found > len(rally_state):
                 rally_state = grown(rally_state, n_rallies + found)
                 rally_chance = grown(rally_chance, n_rallies + found)
+            # What comes of the same state is listed together.
+            counts[: n_batch + 1] = 0
+            for i in range(found):
+                if chances[i] > 0.0:
+                    counts[origins[i] + 1] += 1
+            place = np.int64(0)
+            for e in range(first, expanded):
+                rally_start[e] = n_rallies
+                if broken[e] == 0:
+                    n_rallies += counts[place + 1]
+                    counts[place + 1] = n_rallies
+                    place += 1
+            counts[0] = rally_start[first]
             if not remembers:
                 for k in range(n_types):
                     for i in range(found):
@@ -419,9 +466,10 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
                         break
                     _keep_state(dealt, side, listed, i, before, n)
                     n += 1
-                rally_state[n_rallies] = at
-                rally_chance[n_rallies] = chances[i]
-                n_rallies += 1
+                m = counts[origins[i]]
+                counts[origins[i]] = m + 1
+                rally_state[m] = at
+                rally_chance[m] = chances[i]
         s += 1
     if full:
         n = np.int64(0)

@@ -1,8 +1,8 @@
 """How pairs of states move on by one turn in the exact solver, and where a pair of states stays for how long.
 
-Probabilities of pairs of states are planes of one flat array: a plane for each kind, in it a line for each state of
-the first army with a number for each state of the second. The kinds are the probability, the same times the losses
-of both armies so far; and, where the time matters, times the turns so far, and weighted by the time.
+Four numbers belong to a pair of states, side by side in a flat array: its probability, and the same times the losses
+of the first and of the second army and the turns so far. A line is what belongs to one state of the first army, with
+every state of the second.
 
 A turn is made in two steps. The states of the second army move on first, and what comes of them is kept apart by
 what the first army's move still depends on (its place); then the first army moves. Lines are added up four at a time.
@@ -10,7 +10,7 @@ what the first army's move still depends on (its place); then the first army mov
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,29 @@ from simcore.rulesets.mass_battle.encoding import RowField
 from simcore.rulesets.mass_battle.steps import attack_pool
 from simcore.rulesets.mass_battle.turn_rows import HIGH, LOW, START, ones_of, pool_index
 
-__all__ = ["Frame", "kept_ones", "move_line", "new_line", "pool_terms", "pool_with", "solve_block"]
+__all__ = [
+    "KINDS",
+    "Frame",
+    "Scratch",
+    "kept_ones",
+    "move_line",
+    "new_scratch",
+    "outlast_limit",
+    "pool_terms",
+    "pool_with",
+    "settle_owed",
+    "solve_block",
+]
 
 _SUPPORT = int(RowField.SUPPORT)
 _POOL_MODEL = int(RowField.POOL_MODEL)
+KINDS = 4
+"""Numbers of a pair of states."""
 _LEAST_LEFT = 1e-3
 """Least chance to leave a pair of states for which it is divided by."""
+_ENOUGH = 100_000
+"""Turns after which it does not matter how many more there are."""
+_ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 class Frame(NamedTuple):
@@ -78,35 +95,63 @@ def kept_ones(frame, index, pool, most_ones):
     return np.int64(1) if index == 0 else ones_of(frame.every_roll, frame.as_counted, pool, most_ones)
 
 
+class Scratch(NamedTuple):
+    """Room for `move_line`. N states of the second army.
+
+    Attributes
+    ----------
+    line : float64 (4 N,)
+        The line to be moved; all of it must have four numbers, 0 where there is nothing.
+    planes : float64 (places, 4, N)
+        Lines between both steps, each kind of number by itself.
+    middle : float64 (places, 4 N)
+        The same, side by side.
+    used : int64 (places,)
+        Places in use.
+    reach : int64 (places, 2)
+        First and past-the-last state of each; both 0 where it is not in use.
+    mass : float64 (places,)
+        Probability in each.
+    """
+
+    line: Any
+    planes: Any
+    middle: Any
+    used: Any
+    reach: Any
+    mass: Any
+
+
 @part
-def new_line(places, kinds, n):
-    """Return scratch for `move_line`: a line on its way, the lines between both steps, their places and their reach."""
-    return (
-        np.zeros(kinds * n),
-        np.zeros(places * kinds * n),
-        np.zeros(places, dtype=np.int64),
-        np.zeros((places, 2), dtype=np.int64),
+def new_scratch(places, n):
+    """Return room for `move_line`."""
+    return Scratch(
+        line=np.zeros(KINDS * n),
+        planes=np.zeros(places * KINDS * n),
+        middle=np.zeros(places * KINDS * n),
+        used=np.zeros(places, dtype=np.int64),
+        reach=np.zeros((places, 2), dtype=np.int64),
+        mass=np.zeros(places),
     )
 
 
 @part
-def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, kinds, first, last, begin, end, scratch):
+def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, first, last, begin, end, scratch):
     """Move the second army on: from states `first` to `last` - 1 of the line to `begin` to `end` - 1.
 
     Returns the number of places in use.
     """
-    line, middle, used, reach = scratch
+    line, planes, used, reach, mass = scratch.line, scratch.planes, scratch.used, scratch.reach, scratch.mass
     n = len(left_b)
     n_used = np.int64(0)
     several = frame.dice_kinds if frame.sequential != 0 else np.int64(1)
     for b in range(first, last):
-        p = line[b]
+        p = line[KINDS * b]
         if p == 0.0:
             continue
-        qa = line[n + b]
-        qb = line[2 * n + b]
-        w = line[3 * n + b] if kinds > 3 else 0.0
-        z = line[4 * n + b] if kinds > 4 else 0.0
+        qa = line[KINDS * b + 1]
+        qb = line[KINDS * b + 2]
+        w = line[KINDS * b + 3]
         dice_b = left_b[b]
         pool_a = pool_with(terms[0], dice_a, dice_b)
         index_a = pool_index(pool_a, dice_a, frame.low_first)
@@ -129,68 +174,76 @@ def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, kinds, first, 
                         n_used += 1
                         reach[place, 0] = low
                         reach[place, 1] = high
+                        mass[place] = p
                     else:
                         reach[place, 0] = min(reach[place, 0], low)
                         reach[place, 1] = max(reach[place, 1], high)
-                    start = span[row, START] - span[row, LOW] + low
-                    to = place * kinds * n + low
-                    _scatter(chance, loss, start, middle, to, n, high - low, kinds, p, qa, qb, w, z)
+                        mass[place] += p
+                    # Indices without a sign: such loops become vector code.
+                    s = np.uint64(span[row, START] - span[row, LOW] + low)
+                    t0 = np.uint64(KINDS * n * place + low)
+                    t1 = np.uint64(KINDS * n * place + n + low)
+                    t2 = np.uint64(KINDS * n * place + 2 * n + low)
+                    t3 = np.uint64(KINDS * n * place + 3 * n + low)
+                    count = np.uint64(high - low)
+                    for k in range(count):
+                        planes[t0 + k] += p * chance[s + k]
+                        planes[t1 + k] += qa * chance[s + k]
+                    for k in range(count):
+                        planes[t2 + k] += qb * chance[s + k] + p * loss[s + k]
+                        planes[t3 + k] += w * chance[s + k]
     return n_used
 
 
 @part
-def _scatter(chance, loss, start, out, to, n, count, kinds, p, qa, qb, w, z):
-    """Add a row of the second army, weighted, to the planes of a line that lie `n` apart."""
-    # Indices without a sign: such loops become vector code.
-    k0 = np.uint64(start)
-    t0 = np.uint64(to)
-    t1 = np.uint64(to + n)
-    t2 = np.uint64(to + 2 * n)
-    for k in range(np.uint64(count)):
-        c = chance[k0 + k]
-        out[t0 + k] += p * c
-        out[t1 + k] += qa * c
-        out[t2 + k] += qb * c + p * loss[k0 + k]
-    if kinds > 3:
-        t3 = np.uint64(to + 3 * n)
-        for k in range(np.uint64(count)):
-            out[t3 + k] += w * chance[k0 + k]
-    if kinds > 4:
-        t4 = np.uint64(to + 4 * n)
-        for k in range(np.uint64(count)):
-            out[t4 + k] += z * chance[k0 + k]
+def _put_together(n_used, n, scratch):
+    """Put the kinds of numbers of the lines between both steps side by side."""
+    planes, middle, used, reach = scratch.planes, scratch.middle, scratch.used, scratch.reach
+    for g in range(n_used):
+        place = used[g]
+        base = KINDS * n * place
+        low, high = reach[place, 0], reach[place, 1]
+        s0 = np.uint64(base + low)
+        s1 = np.uint64(base + n + low)
+        s2 = np.uint64(base + 2 * n + low)
+        s3 = np.uint64(base + 3 * n + low)
+        t = np.uint64(base + KINDS * low)
+        for k in range(np.uint64(high - low)):
+            to = t + _FOUR * k
+            middle[to] = planes[s0 + k]
+            middle[to + _ONE] = planes[s1 + k]
+            middle[to + _TWO] = planes[s2 + k]
+            middle[to + _THREE] = planes[s3 + k]
 
 
 @part
-def _add_four(out, to, lines, p0, p1, p2, p3, c0, c1, c2, c3, count):
-    """Add four weighted lines to another."""
-    # Indices without a sign: such loops become vector code.
-    t = np.uint64(to)
-    q0 = np.uint64(p0)
-    q1 = np.uint64(p1)
-    q2 = np.uint64(p2)
-    q3 = np.uint64(p3)
-    for k in range(np.uint64(count)):
-        out[t + k] += c0 * lines[q0 + k] + c1 * lines[q1 + k] + c2 * lines[q2 + k] + c3 * lines[q3 + k]
+def _clear(n_used, n, scratch):
+    """Clear the lines between both steps."""
+    planes, middle, used, reach = scratch.planes, scratch.middle, scratch.used, scratch.reach
+    for g in range(n_used):
+        place = used[g]
+        base = KINDS * n * place
+        low, high = reach[place, 0], reach[place, 1]
+        for k in range(KINDS):
+            for j in range(base + k * n + low, base + k * n + high):
+                planes[j] = 0.0
+        for j in range(base + KINDS * low, base + KINDS * high):
+            middle[j] = 0.0
+        reach[place, 0] = 0
+        reach[place, 1] = 0
 
 
 @part
-def _entry(values, low, high, start, m):
-    """Return what a row holds for state `m`."""
-    return values[start + m - low] if low <= m < high else 0.0
+def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed, n, least, scratch):
+    """Move the first army on from state `a` to `begin` to `end` - 1.
 
-
-@part
-def _collect(frame, a, at, span, chance, loss, kinds, n_used, begin, end, target, plane, scratch):
-    """Move the first army on from state `a` to `begin` to `end` - 1, and clear the lines in between.
-
-    Returns the multiplications made for each kind.
+    Lines are added up four at a time. Returns the multiplications made.
     """
-    _, middle, used, reach = scratch
-    n = plane // np.int64(at.shape[0])
+    planes, middle, used, reach, mass = scratch.planes, scratch.middle, scratch.used, scratch.reach, scratch.mass
     effort = np.int64(0)
-    places = (frame.ones_second + 1, frame.ones_first + 1)
-    size = kinds * n
+    by_a = frame.ones_first + 1
+    by_b = frame.ones_second + 1
+    size = KINDS * n
     for g in range(0, n_used, 4):
         # Where fewer than four are left the last ones count for nothing.
         last = n_used - 1
@@ -198,72 +251,78 @@ def _collect(frame, a, at, span, chance, loss, kinds, n_used, begin, end, target
         place1 = used[min(g + 1, last)]
         place2 = used[min(g + 2, last)]
         place3 = used[min(g + 3, last)]
-        row0 = _row_at(at, a, place0, places)
-        row1 = _row_at(at, a, place1, places)
-        row2 = _row_at(at, a, place2, places)
-        row3 = _row_at(at, a, place3, places)
-        low0, high0, start0 = span[row0, LOW], span[row0, HIGH], span[row0, START]
-        low1, high1, start1 = span[row1, LOW], span[row1, HIGH], span[row1, START]
-        low2, high2, start2 = span[row2, LOW], span[row2, HIGH], span[row2, START]
-        low3, high3, start3 = span[row3, LOW], span[row3, HIGH], span[row3, START]
-        if g + 1 > last:
-            low1 = high1
-        if g + 2 > last:
-            low2 = high2
-        if g + 3 > last:
-            low3 = high3
-        left = min(min(reach[place0, 0], reach[place1, 0]), min(reach[place2, 0], reach[place3, 0]))
-        right = max(max(reach[place0, 1], reach[place1, 1]), max(reach[place2, 1], reach[place3, 1]))
-        count = right - left
-        from0 = place0 * size + left
-        from1 = place1 * size + left
-        from2 = place2 * size + left
-        from3 = place3 * size + left
-        low = max(begin, min(min(low0, low1), min(low2, low3)))
-        high = min(end, max(max(high0, high1), max(high2, high3)))
+        row0 = at[a, place0 // by_a // by_b, place0 // by_a % by_b, place0 % by_a, 0]
+        row1 = at[a, place1 // by_a // by_b, place1 // by_a % by_b, place1 % by_a, 0]
+        row2 = at[a, place2 // by_a // by_b, place2 // by_a % by_b, place2 % by_a, 0]
+        row3 = at[a, place3 // by_a // by_b, place3 // by_a % by_b, place3 % by_a, 0]
+        low0, high0 = span[row0, LOW], span[row0, HIGH]
+        low1, high1 = span[row1, LOW], span[row1, HIGH] if g + 1 <= last else np.int64(0)
+        low2, high2 = span[row2, LOW], span[row2, HIGH] if g + 2 <= last else np.int64(0)
+        low3, high3 = span[row3, LOW], span[row3, HIGH] if g + 3 <= last else np.int64(0)
+        mass0, mass1, mass2, mass3 = mass[place0], mass[place1], mass[place2], mass[place3]
+        left = min(reach[place0, 0], reach[place1, 0], reach[place2, 0], reach[place3, 0])
+        right = max(reach[place0, 1], reach[place1, 1], reach[place2, 1], reach[place3, 1])
+        # Indices without a sign: such loops become vector code.
+        width = np.uint64(right - left)
+        count = np.uint64(KINDS * (right - left))
+        x0 = np.uint64(size * place0 + KINDS * left)
+        x1 = np.uint64(size * place1 + KINDS * left)
+        x2 = np.uint64(size * place2 + KINDS * left)
+        x3 = np.uint64(size * place3 + KINDS * left)
+        y0 = np.uint64(size * place0 + left)
+        y1 = np.uint64(size * place1 + left)
+        y2 = np.uint64(size * place2 + left)
+        y3 = np.uint64(size * place3 + left)
+        shift0 = np.uint64(span[row0, START])
+        shift1 = np.uint64(span[row1, START])
+        shift2 = np.uint64(span[row2, START])
+        shift3 = np.uint64(span[row3, START])
+        length0 = np.uint64(max(high0 - low0, np.int64(0)))
+        length1 = np.uint64(max(high1 - low1, np.int64(0)))
+        length2 = np.uint64(max(high2 - low2, np.int64(0)))
+        length3 = np.uint64(max(high3 - low3, np.int64(0)))
+        low = max(begin, min(low0, low1, low2, low3))
+        high = min(end, max(high0, high1, high2, high3))
         for m in range(low, high):
-            c0 = _entry(chance, low0, high0, start0, m)
-            c1 = _entry(chance, low1, high1, start1, m)
-            c2 = _entry(chance, low2, high2, start2, m)
-            c3 = _entry(chance, low3, high3, start3, m)
+            # Below the first state the difference is a huge number.
+            i0 = np.uint64(m - low0)
+            i1 = np.uint64(m - low1)
+            i2 = np.uint64(m - low2)
+            i3 = np.uint64(m - low3)
+            c0 = chance[shift0 + i0] if i0 < length0 else 0.0
+            c1 = chance[shift1 + i1] if i1 < length1 else 0.0
+            c2 = chance[shift2 + i2] if i2 < length2 else 0.0
+            c3 = chance[shift3 + i3] if i3 < length3 else 0.0
+            if c0 * mass0 + c1 * mass1 + c2 * mass2 + c3 * mass3 <= least:
+                continue
+            effort += right - left
+            t = np.uint64(KINDS * (m * n + left))
+            for k in range(count):
+                target[t + k] += c0 * middle[x0 + k] + c1 * middle[x1 + k] + c2 * middle[x2 + k] + c3 * middle[x3 + k]
+            if len(owed) == 0:
+                continue
+            c0 = loss[shift0 + i0] if i0 < length0 else 0.0
+            c1 = loss[shift1 + i1] if i1 < length1 else 0.0
+            c2 = loss[shift2 + i2] if i2 < length2 else 0.0
+            c3 = loss[shift3 + i3] if i3 < length3 else 0.0
             if c0 + c1 + c2 + c3 == 0.0:
                 continue
-            effort += 4 * count
-            to = m * n + left
-            for k in range(kinds):
-                _add_four(
-                    target, to + k * plane, middle, from0 + k * n, from1 + k * n, from2 + k * n, from3 + k * n,
-                    c0, c1, c2, c3, count,
-                )  # fmt: skip
-            c0 = _entry(loss, low0, high0, start0, m)
-            c1 = _entry(loss, low1, high1, start1, m)
-            c2 = _entry(loss, low2, high2, start2, m)
-            c3 = _entry(loss, low3, high3, start3, m)
-            if c0 + c1 + c2 + c3 != 0.0:
-                _add_four(target, to + plane, middle, from0, from1, from2, from3, c0, c1, c2, c3, count)
-    for g in range(n_used):
-        place = used[g]
-        for k in range(kinds):
-            base = place * size + k * n
-            for j in range(reach[place, 0], reach[place, 1]):
-                middle[base + j] = 0.0
-        reach[place, 0] = 0
-        reach[place, 1] = 0
-    return effort
+            t = np.uint64(m * n + left)
+            for k in range(width):
+                owed[t + k] += c0 * planes[y0 + k] + c1 * planes[y1 + k] + c2 * planes[y2 + k] + c3 * planes[y3 + k]
+    return 4 * KINDS * effort
 
 
 @part
-def _row_at(at, a, place, places):
-    """Return the first army's row for a place."""
-    ones_second, ones_first = places
-    ka = place % ones_first
-    kb = place // ones_first % ones_second
-    index_b = place // ones_first // ones_second
-    return at[a, index_b, kb, ka, 0]
+def settle_owed(target, owed, n, a, first, last):
+    """Add the losses of the first army that `move_line` has kept apart for states `first` to `last` - 1 of a line."""
+    for j in range(a * n + first, a * n + last):
+        target[KINDS * j + 1] += owed[j]
+        owed[j] = 0.0
 
 
 @part
-def move_line(frame, terms, lefts, own, enemy, a, kinds, sources, targets, target, plane, scratch):
+def move_line(frame, terms, lefts, own, enemy, a, sources, targets, target, owed, least, scratch):
     """Move on the pairs of state `a` that the scratch line holds, by one turn.
 
     Parameters
@@ -275,31 +334,104 @@ def move_line(frame, terms, lefts, own, enemy, a, kinds, sources, targets, targe
         Dice of both armies' states, -1 where nobody is active.
     own, enemy : tuple of arrays
         Both armies' rows: `at`, `span`, `chance`, `loss`.
-    a, kinds : int64
+    a : int64
     sources : tuple of int64
         First and past-the-last state of the second army to move.
     targets : tuple of int64
         Window that is wanted: first and past-the-last state of the first army, and of the second.
-    target : float64 (kinds * plane,)
+    target : float64 (lines)
         What comes of it is added here.
-    plane : int64
-    scratch : tuple
-        Of `new_line`.
+    owed : float64 (a number for each pair)
+        But for the losses of the first army in this turn, which are added here, ready for `settle_owed`; without an
+        entry where there are none to be reckoned with.
+    least : float64
+        Steps of the first army that bring less probability are left out.
+    scratch : Scratch
 
     Returns
     -------
     int64
-        Multiplications made for each kind.
+        Multiplications made.
     """
+    n = len(lefts[1])
     n_used = _spread(
-        frame, terms, lefts[0][a], lefts[1], enemy[0], enemy[1], enemy[2], enemy[3], kinds, sources[0], sources[1],
+        frame, terms, lefts[0][a], lefts[1], enemy[0], enemy[1], enemy[2], enemy[3], sources[0], sources[1],
         targets[2], targets[3], scratch,
     )  # fmt: skip
     if n_used == 0:
         return np.int64(0)
-    return _collect(
-        frame, a, own[0], own[1], own[2], own[3], kinds, n_used, targets[0], targets[1], target, plane, scratch
+    _put_together(n_used, n, scratch)
+    effort = _collect(
+        frame, a, own[0], own[1], own[2], own[3], n_used, targets[0], targets[1], target, owed, n, least, scratch
     )
+    _clear(n_used, n, scratch)
+    return effort
+
+
+@part
+def _weigh_rows(span, chance, worth, weighed):
+    """Fill `weighed` with the mean worth of the states that a row leads to."""
+    for row in range(len(span)):
+        low = span[row, LOW]
+        total = 0.0
+        for k in range(span[row, HIGH] - low):
+            total += chance[span[row, START] + k] * worth[low + k]
+        weighed[row] = total
+
+
+@part
+def outlast_limit(frame, terms, lefts, own, enemy, worths, start, limit):
+    """Return a bound of the probability that a battle goes on after a limit of turns.
+
+    A pair of states has a worth, the product of those of both states, that is larger the longer it may take the
+    armies to fight it out. If a turn leaves of it, on average over what goes on, at most a share of r, then the worth
+    of what still goes on after n turns is at most r**n times that of the start.
+
+    Parameters
+    ----------
+    frame, terms, lefts, own, enemy
+        As of `move_line`.
+    worths : tuple of float64 arrays
+        Of both armies' states: any numbers above 0.
+    start : tuple of int64
+        States in which the battle begins.
+    limit : int64
+    """
+    left_a, left_b = lefts
+    worth_a, worth_b = worths
+    at_a, span_a, chance_a, _ = own
+    at_b, span_b, chance_b, _ = enemy
+    weighed_a = np.zeros(len(span_a))
+    weighed_b = np.zeros(len(span_b))
+    _weigh_rows(span_a, chance_a, worth_a, weighed_a)
+    _weigh_rows(span_b, chance_b, worth_b, weighed_b)
+    several = frame.dice_kinds if frame.sequential != 0 else np.int64(1)
+    share = 0.0
+    for a in range(len(left_a)):
+        dice_a = left_a[a]
+        for b in range(len(left_b)):
+            dice_b = left_b[b]
+            pool_a = pool_with(terms[0], dice_a, dice_b)
+            index_a = pool_index(pool_a, dice_a, frame.low_first)
+            kept_a = kept_ones(frame, index_a, pool_a, frame.ones_first)
+            total = 0.0
+            for g in range(several):
+                left = np.int64(g - 1) if frame.sequential != 0 else dice_b
+                pool_b = pool_with(terms[1], left, dice_a)
+                index_b = pool_index(pool_b, left, frame.low_second)
+                kept_b = kept_ones(frame, index_b, pool_b, frame.ones_second)
+                for ka in range(kept_a):
+                    for kb in range(kept_b):
+                        row_b = at_b[b, index_a, ka, kb, g]
+                        row_a = at_a[a, index_b, kb, ka, 0]
+                        total += weighed_a[row_a] * weighed_b[row_b]
+            share = max(share, total / (worth_a[a] * worth_b[b]))
+    if share >= 1.0:
+        return 1.0
+    bound = worth_a[start[0]] / worth_a.min() * (worth_b[start[1]] / worth_b.min())
+    for _ in range(min(limit, _ENOUGH)):
+        bound *= share
+    return bound
 
 
 @part
@@ -363,14 +495,14 @@ def _factor(matrix, n):
             return False
         passed = 1.0 / leaves
         matrix[base + k] = passed
-        leads = False
+        end = k
         for j in range(k + 1, n):
             if matrix[base + j] != 0.0:
                 matrix[base + j] *= passed
-                leads = True
-        if not leads:
+                end = j
+        if end == k:
             continue
-        count = np.uint64(n - k - 1)
+        count = np.uint64(end - k)
         u = np.uint64(base + k + 1)
         for i in range(k + 1, n):
             f = matrix[i * n + k]
@@ -403,7 +535,7 @@ def _solve(matrix, n, line, start):
 
 
 @part
-def solve_block(frame, terms, lefts, own, enemy, span, kinds, stretch, flow, spent, plane, matrix, lines):
+def solve_block(frame, terms, lefts, own, enemy, span, flow, spent, matrix, lines):
     """Find the time spent in each pair of states of a small block, given what flows into it; whether it is left soon.
 
     Parameters
@@ -412,46 +544,37 @@ def solve_block(frame, terms, lefts, own, enemy, span, kinds, stretch, flow, spe
         As of `move_line`.
     span : tuple of int64
         First and past-the-last state of either army in the block.
-    kinds : int64
-    stretch : float64
-        Weight of each further turn in the last kind.
-    flow, spent : float64 (kinds * plane,)
+    flow, spent : float64 (lines)
         `spent` is filled in the block.
-    plane : int64
     matrix, lines : float64
-        Scratch: the square of the pairs of a block, and `kinds` times them.
+        Scratch: the square of the pairs of a block, and `KINDS` times them.
     """
     a_first, a_last, b_first, b_last = span
     n_b = len(lefts[1])
-    n = (a_last - a_first) * (b_last - b_first)
+    width = b_last - b_first
+    n = (a_last - a_first) * width
     _fill_block(frame, terms, lefts, own, enemy, span, matrix)
-    for k in range(kinds):
-        i = k * n
-        for a in range(a_first, a_last):
-            for b in range(b_first, b_last):
-                lines[i] = flow[k * plane + a * n_b + b]
-                i += 1
-    if kinds > 4:
-        for k in range(n * n):
-            matrix[n * n + k] = stretch * matrix[k]
     if not _factor(matrix, n):
         return False
+    for a in range(a_first, a_last):
+        i = (a - a_first) * width
+        pair = KINDS * (a * n_b + b_first)
+        for j in range(width):
+            for k in range(KINDS):
+                lines[k * n + i + j] = flow[pair + KINDS * j + k]
+    turns = (KINDS - 1) * n
     for k in range(n):
-        # Each turn spent here is one turn more for what goes on.
-        lines[3 * n + k] -= lines[k]
-    for k in range(3):
+        lines[turns + k] -= lines[k]
+    for k in range(KINDS - 1):
         _solve(matrix, n, lines, k * n)
+    # Each turn spent here is one turn more for what goes on.
     for k in range(n):
-        lines[3 * n + k] += lines[k]
-    _solve(matrix, n, lines, 3 * n)
-    if kinds > 4:
-        if not _factor(matrix[n * n :], n):
-            return False
-        _solve(matrix[n * n :], n, lines, 4 * n)
-    for k in range(kinds):
-        i = k * n
-        for a in range(a_first, a_last):
-            for b in range(b_first, b_last):
-                spent[k * plane + a * n_b + b] = lines[i]
-                i += 1
+        lines[turns + k] += lines[k]
+    _solve(matrix, n, lines, turns)
+    for a in range(a_first, a_last):
+        i = (a - a_first) * width
+        pair = KINDS * (a * n_b + b_first)
+        for j in range(width):
+            for k in range(KINDS):
+                spent[pair + KINDS * j + k] = lines[k * n + i + j]
     return True

@@ -39,12 +39,15 @@ from simcore.rulesets.mass_battle.encoding import (
 )
 from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battle, plan_matchup
 from simcore.rulesets.mass_battle.moves import (
+    KINDS,
     Frame,
     kept_ones,
     move_line,
-    new_line,
+    new_scratch,
+    outlast_limit,
     pool_terms,
     pool_with,
+    settle_owed,
     solve_block,
 )
 from simcore.rulesets.mass_battle.steps import GOES_ON, conclude
@@ -61,6 +64,7 @@ from simcore.rulesets.mass_battle.turn_rows import (
     binomials,
     dice_of,
     face,
+    in_reach,
     list_chances,
     list_rows,
     ones_of,
@@ -81,6 +85,7 @@ _CAPTURED = int(Standing.CAPTURED)
 _ONES_EVERY_ROLL = int(RowField.ONES_EVERY_ROLL)
 _NEGATIVE_COUNT = int(RowField.NEGATIVE_COUNT)
 _INITIATIVE = int(RowField.INITIATIVE)
+_UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _MUTUAL = int(RowField.MUTUAL_OUTCOME)
 _MAX_TURNS = int(RowField.MAX_TURNS)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
@@ -104,14 +109,14 @@ _SPECK = 1e-21
 _REMNANT = 1e-15
 """A battle is left when so little goes on."""
 _DROPPED = 1e-14
-"""Most probability that stays where it is in the end: so much of it in all pairs of states together."""
+"""Most probability that stays where it is in the end, in all pairs of states together, or that a limit cuts off."""
+_DELAY = 1.57
+"""How much longer a squad takes that is out of action for one turn more."""
+_TINY_SHARE = 0.01
+"""Share of the least probability that is moved on below which it is left out on its way."""
 _MOST_STAYS = 1_000
 _SMALL_BLOCK = 256
 """Most pairs of states of a block that is solved by elimination."""
-_STRETCH = 1.5
-"""Weight of each further turn in the bound of the time that a battle takes."""
-_FAR = 60
-"""A limit of turns that may be too far away to matter."""
 _MOST_HITS = 1 << 23
 _MOST_TURNS = (1 << 20) - 1
 _MOST_EFFORT = 1 << 38
@@ -187,12 +192,11 @@ def _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments):
     facts_a, facts_b = facts
     sums_a, sums_b = weights
     n_b = len(left_b)
-    plane = len(left_a) * n_b
     several = frame.dice_kinds if frame.sequential != 0 else np.int64(1)
     for a in range(len(left_a)):
         dice_a = left_a[a]
         for b in range(n_b):
-            pair = a * n_b + b
+            pair = KINDS * (a * n_b + b)
             p = spent[pair]
             if p == 0.0:
                 continue
@@ -212,67 +216,59 @@ def _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments):
                             continue
                         row_a = at_a[a, index_b, kb, ka, 0]
                         _book(
-                            facts_a, facts_b, row_a, row_b, p, spent[plane + pair], spent[2 * plane + pair],
+                            facts_a, facts_b, row_a, row_b, p, spent[pair + 1], spent[pair + 2],
                             sums_a, sums_b, is_last, moments,
                         )  # fmt: skip
 
 
 @part
-def _take_line(source, plane, n, a, first, last, kinds, least, line):
-    """Copy a line of pairs of states, as it is a turn later, from where there is more than `least`; whether there is.
-
-    The time passes on the way: what has the kinds for it is a turn older.
-    """
+def _take_line(source, n, a, first, last, least, line):
+    """Copy a line of pairs of states, as it is a turn later, from where there is more than `least`; whether there is."""
     some = False
     for b in range(first, last):
-        at = a * n + b
+        at = KINDS * (a * n + b)
         p = source[at]
         if p <= least:
-            line[b] = 0.0
+            line[KINDS * b] = 0.0
             continue
         some = True
-        line[b] = p
-        line[n + b] = source[plane + at]
-        line[2 * n + b] = source[2 * plane + at]
-        if kinds > 3:
-            line[3 * n + b] = source[3 * plane + at] + p
-        if kinds > 4:
-            line[4 * n + b] = source[4 * plane + at] * _STRETCH
+        for k in range(KINDS):
+            line[KINDS * b + k] = source[at + k]
+        line[KINDS * b + KINDS - 1] += p
     return some
 
 
 @part
-def _settle_line(flow, spent, plane, n, a, first, last, kinds, line):
+def _settle_line(flow, spent, n, a, first, last, line):
     """Take from `flow` what the line has copied, and add it to what is `spent`."""
     for b in range(first, last):
-        if line[b] == 0.0:
+        if line[KINDS * b] == 0.0:
             continue
-        at = a * n + b
-        for k in range(kinds):
-            spent[k * plane + at] += flow[k * plane + at]
-            flow[k * plane + at] = 0.0
+        at = KINDS * (a * n + b)
+        for k in range(KINDS):
+            spent[at + k] += flow[at + k]
+            flow[at + k] = 0.0
 
 
 @part
-def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, kinds, places, spent):
+def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
     """Find the time spent in each pair of states of a battle without a limit of turns; returns whether it ends soon.
 
     Squads never join, so all pairs with the same numbers of squads in play are left for good once a squad is gone.
-    Fills `spent` with the planes of `moves`: the last of them, the time weighted with `_STRETCH` to the power of the
-    turns so far, bounds how long the battle may take; what is not followed is too unlikely to break the bound.
     """
     first, second = sizes
     n_a, n_b = np.int64(len(first)), np.int64(len(second))
-    plane = n_a * n_b
-    least = _DROPPED / plane
-    flow = np.zeros(kinds * plane)
-    flow[start] = 1.0
-    if kinds > 4:
-        flow[4 * plane + start] = 1.0
-    scratch = new_line(places, kinds, n_b)
-    line = scratch[0]
+    least = _DROPPED / (n_a * n_b)
+    tiny = _TINY_SHARE * least
+    whole = (np.int64(0), n_b)
+    flow = np.zeros(KINDS * n_a * n_b)
+    flow[KINDS * start] = 1.0
+    owed = np.zeros(n_a * n_b)
+    nothing = np.zeros(0)
+    scratch = new_scratch(places, n_b)
+    line = scratch.line
     matrix = np.zeros(0)
-    lines = np.zeros(kinds * _SMALL_BLOCK)
+    lines = np.zeros(KINDS * _SMALL_BLOCK)
     a_first = np.int64(0)
     while a_first < n_a:
         a_last = a_first
@@ -284,15 +280,15 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, kinds, places, 
             while b_last < n_b and second[b_last] == second[b_first]:
                 b_last += 1
             inside = (a_first, a_last, b_first, b_last)
+            for a in range(a_first, a_last):
+                settle_owed(flow, owed, n_b, a, b_first, b_last)
             pairs = (a_last - a_first) * (b_last - b_first)
             sources = (b_first, b_last)
             if pairs <= _SMALL_BLOCK:
                 if _is_entered(flow, n_b, inside):
-                    if 2 * pairs * pairs > len(matrix):
-                        matrix = np.empty(2 * pairs * pairs)
-                    if not solve_block(
-                        frame, terms, lefts, own, enemy, inside, kinds, _STRETCH, flow, spent, plane, matrix, lines
-                    ):  # fmt: skip
+                    if pairs * pairs > len(matrix):
+                        matrix = np.empty(pairs * pairs)
+                    if not solve_block(frame, terms, lefts, own, enemy, inside, flow, spent, matrix, lines):
                         return False
             else:
                 moved = True
@@ -300,24 +296,24 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, kinds, places, 
                 while moved:
                     moved = False
                     for a in range(a_first, a_last):
-                        if _take_line(flow, plane, n_b, a, b_first, b_last, kinds, least, line):
+                        if _take_line(flow, n_b, a, b_first, b_last, least, line):
                             moved = True
-                            _settle_line(flow, spent, plane, n_b, a, b_first, b_last, kinds, line)
-                            move_line(frame, terms, lefts, own, enemy, a, kinds, sources, inside, flow, plane, scratch)
+                            _settle_line(flow, spent, n_b, a, b_first, b_last, line)
+                            move_line(frame, terms, lefts, own, enemy, a, sources, inside, flow, nothing, tiny, scratch)
                     stays += 1
                     if stays > _MOST_STAYS:
                         return False
             # Those that stay as many on the first side lead to the next blocks beside this one ...
             beside = (a_first, a_last, b_last, n_b)
             for a in range(a_first, a_last):
-                if _take_line(spent, plane, n_b, a, b_first, b_last, kinds, 0.0, line):
-                    move_line(frame, terms, lefts, own, enemy, a, kinds, sources, beside, flow, plane, scratch)
+                if _take_line(spent, n_b, a, b_first, b_last, 0.0, line):
+                    move_line(frame, terms, lefts, own, enemy, a, sources, beside, flow, owed, tiny, scratch)
             b_first = b_last
         # ... and all of them together to those below.
         below = (a_last, n_a, np.int64(0), n_b)
         for a in range(a_first, a_last):
-            if _take_line(spent, plane, n_b, a, np.int64(0), n_b, kinds, 0.0, line):
-                move_line(frame, terms, lefts, own, enemy, a, kinds, (np.int64(0), n_b), below, flow, plane, scratch)
+            if _take_line(spent, n_b, a, np.int64(0), n_b, 0.0, line):
+                move_line(frame, terms, lefts, own, enemy, a, whole, below, flow, owed, tiny, scratch)
         a_first = a_last
     return True
 
@@ -327,17 +323,36 @@ def _is_entered(flow, n_b, span):
     """Whether a battle gets into a block."""
     for a in range(span[0], span[1]):
         for b in range(span[2], span[3]):
-            if flow[a * n_b + b] > 0.0:
+            if flow[KINDS * (a * n_b + b)] > 0.0:
                 return True
     return False
 
 
 @part
-def _add_up(values, n):
+def _add_up(lines, kind):
     total = 0.0
-    for k in range(n):
-        total += values[k]
+    for k in range(kind, len(lines), KINDS):
+        total += lines[k]
     return total
+
+
+@part
+def _worth(army, n):
+    """Return how long each state may take, roughly: longer with more squads, and with squads that are out of action.
+
+    The base and the power are those that give the best bound for plain armies of up to ten squads.
+    """
+    worth = np.zeros(n)
+    for s in range(n):
+        delay = 1.0
+        for standing in range(_FAILED + 1):
+            if standing != _ROUTED:
+                for t in range(MAX_TYPES):
+                    worth[s] += delay * army.before[s, standing, t]
+                delay *= _DELAY
+        size = np.float64(army.size[s])
+        worth[s] *= size * np.sqrt(size)
+    return worth
 
 
 @part
@@ -385,6 +400,9 @@ def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, 
                         else:
                             undecided[e] += q * weights[row, _UNDECIDED_YET]
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
+    after = army.after
+    listed = plan.listed[side, : plan.n_types[side]]
+    column = _A_SQUADS + side * _N_STATUSES
     win = _ATTACKER_WINS if side == 0 else _DEFENDER_WINS
     loss = _DEFENDER_WINS if side == 0 else _ATTACKER_WINS
     for e in range(n_after):
@@ -392,32 +410,36 @@ def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, 
             outcome = np.int64(_UNDECIDED)
             weight = undecided[e]
             pursuers = np.int64(0)
-            stands = True
             if situation == 1:
-                outcome, weight, stands = np.int64(win) if broken[e] == 0 else rules[_MUTUAL], wins[e], False
+                outcome, weight = np.int64(win) if broken[e] == 0 else rules[_MUTUAL], wins[e]
             elif situation > 1:
                 outcome, weight, pursuers = np.int64(loss), loses[e, situation - 2], np.int64(situation - 2)
             if weight == 0.0:
                 continue
-            load_state(plan, squads, side, army.after, e, 0, 1)
-            for k in range(plan.n_types[1 - side]):
-                squads[1 - side, :, plan.listed[1 - side, k], 0] = 0
-            if stands:
-                face(plan, squads, 1 - side, pursuers)
-            end_battle(rules, plan, squads, 0, np.int64(0), None)
             if side == 0:
                 acc[_A_OUTCOMES + outcome] += weight
-            for k in range(plan.n_types[side]):
-                t = plan.listed[side, k]
-                squad = squads[side, :, t, 0]
-                column = _A_SQUADS + side * _N_STATUSES
-                left = squad[_ACTIVE] + squad[_DUE] + squad[_LATE]
-                acc[column] += weight * squad[_ACTIVE]
-                acc[column + 1] += weight * (squad[_DUE] + squad[_LATE])
-                acc[column + 2] += weight * (squad[_ROUTED] + squad[_FAILED])
-                acc[column + 4] += weight * squad[_DESTROYED]
-                acc[column + 5] += weight * squad[_CAPTURED]
-                acc[_A_SURVIVORS + (outcome * 2 + side) * MAX_TYPES + t] += weight * left
+            caught = np.int64(0)
+            if situation > 1:
+                caught = in_reach(rules, plan, army, side, e, pursuers)
+            if caught > 0:
+                load_state(plan, squads, side, army.after, e, 0, 1)
+                face(plan, squads, 1 - side, pursuers)
+                end_battle(rules, plan, squads, 0, np.int64(0), None)
+            for k in range(len(listed)):
+                t = listed[k]
+                active_left = np.int64(after[e, _ACTIVE, t])
+                resting = np.int64(after[e, _DUE, t]) + np.int64(after[e, _LATE, t])
+                acc[column] += weight * active_left
+                acc[column + 1] += weight * resting
+                acc[_A_SURVIVORS + (outcome * 2 + side) * MAX_TYPES + t] += weight * (active_left + resting)
+                if caught > 0:
+                    acc[column + 2] += weight * squads[side, _ROUTED, t, 0]
+                    acc[column + 4] += weight * squads[side, _DESTROYED, t, 0]
+                    acc[column + 5] += weight * squads[side, _CAPTURED, t, 0]
+                else:
+                    # Who is not caught is still routed, or has left (MA-14).
+                    running = np.int64(after[e, _FAILED, t]) if rules[_UNLIMITED] != 0 else np.int64(0)
+                    acc[column + 2] += weight * (after[e, _ROUTED, t] + running)
     acc[_A_SQUADS + side * _N_STATUSES + 4] += destroyed
 
 
@@ -486,16 +508,16 @@ def _run_by_turn(
     Returns False for a battle that takes too long.
     """
     n_a, n_b = np.int64(len(lefts[0])), np.int64(len(lefts[1]))
-    plane = n_a * n_b
-    now = np.zeros(3 * plane)
-    then = np.zeros(3 * plane)
-    spent = np.zeros(3 * plane)
-    scratch = new_line(places, np.int64(3), n_b)
-    line = scratch[0]
+    now = np.zeros(KINDS * n_a * n_b)
+    then = np.zeros(KINDS * n_a * n_b)
+    owed = np.zeros(n_a * n_b)
+    spent = np.zeros(KINDS * n_a * n_b)
+    scratch = new_scratch(places, n_b)
+    line = scratch.line
     ats = (own[0], enemy[0])
     sources = (np.int64(0), n_b)
     targets = (np.int64(0), n_a, np.int64(0), n_b)
-    now[start] = 1.0
+    now[KINDS * start] = 1.0
     going = 1.0
     turn = np.int64(0)
     effort = np.int64(0)
@@ -508,7 +530,7 @@ def _run_by_turn(
         if is_last:
             _account(frame, terms, lefts, ats, facts, spent, weights, False, moments)
             spent[:] = 0.0
-        for k in range(3 * plane):
+        for k in range(len(now)):
             spent[k] += now[k]
         if is_last or turn <= changing:
             _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments)
@@ -517,12 +539,13 @@ def _run_by_turn(
             return True
         then[:] = 0.0
         for a in range(n_a):
-            if _take_line(now, plane, n_b, a, np.int64(0), n_b, np.int64(3), _SPECK, line):
+            if _take_line(now, n_b, a, np.int64(0), n_b, _SPECK, line):
                 effort += move_line(
-                    frame, terms, lefts, own, enemy, a, np.int64(3), sources, targets, then, plane, scratch
-                )  # fmt: skip
+                    frame, terms, lefts, own, enemy, a, sources, targets, then, owed, _TINY_SHARE * _SPECK, scratch
+                )
+        settle_owed(then, owed, n_b, np.int64(0), np.int64(0), n_a * n_b)
         now, then = then, now
-        going = _add_up(now, plane)
+        going = _add_up(now, np.int64(0))
         if effort > _MOST_EFFORT or turn == _MOST_TURNS:
             return False
     _account(
@@ -648,21 +671,21 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     limit = rules[_MAX_TURNS]
     changing = np.int64(max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1)
     done = False
-    if changing == 0 and (limit == 0 or limit >= _FAR):
-        plane = n_a * n_b
-        kinds = np.int64(4 if limit == 0 else 5)
+    if changing == 0:
         terms = _both_terms(rules, plan, roles, np.int64(1))
-        spent = np.zeros(kinds * plane)
-        done = _run_by_level(
-            frame, terms, lefts, own, enemy, (army_a.size, army_b.size), start, kinds, places, spent
-        )  # fmt: skip
-        # The chance of still going on after the limit is at most the weighted time over the weight of that time.
-        if done and limit > 0:
-            done = _add_up(spent[4 * plane :], plane) <= _REMNANT * _STRETCH ** min(limit, np.int64(1000))
+        done = limit == 0
+        if not done:
+            begins = (army_a.start, army_b.start)
+            worths = (_worth(army_a, n_a), _worth(army_b, n_b))
+            done = outlast_limit(frame, terms, lefts, own, enemy, worths, begins, limit) <= _DROPPED
         if done:
-            turns = _add_up(spent, plane)
+            spent = np.zeros(KINDS * n_a * n_b)
+            sizes = (army_a.size, army_b.size)
+            done = _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent)
+        if done:
+            turns = _add_up(spent, np.int64(0))
             acc[_A_TURNS] = turns
-            acc[_A_TURNS + 1] = 2.0 * _add_up(spent[3 * plane :], plane) + turns
+            acc[_A_TURNS + 1] = 2.0 * _add_up(spent, np.int64(KINDS - 1)) + turns
             _account(frame, terms, lefts, (own[0], enemy[0]), facts, spent, weights, False, moments)
     if not done and not _run_by_turn(
         rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc

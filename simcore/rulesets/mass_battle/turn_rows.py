@@ -35,6 +35,7 @@ __all__ = [
     "chances_of",
     "dice_of",
     "face",
+    "in_reach",
     "list_chances",
     "list_rows",
     "ones_of",
@@ -268,13 +269,19 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
 
 
 @part
-def _caught_cost(rules, plan, army, side, e, pursuers, squads):
-    """Cost of the squads that a broken army in state `e` loses to so many pursuers, by the sampler's own step."""
+def in_reach(rules, plan, army, side, e, pursuers):
+    """Return how many squads in flight of a broken army in state `e` so many pursuers can catch at most."""
     in_flight = np.int64(0)
     for k in range(plan.n_types[side]):
         t = plan.listed[side, k]
         in_flight += army.after[e, _ROUTED, t] + army.after[e, _FAILED, t]
-    if catches(in_flight, pursuers, rules[_LIMIT], rules[_CAN_FLEE + side]) == 0:
+    return catches(in_flight, pursuers, rules[_LIMIT], rules[_CAN_FLEE + side])
+
+
+@part
+def _caught_cost(rules, plan, army, side, e, pursuers, squads):
+    """Cost of the squads that a broken army in state `e` loses to so many pursuers, by the sampler's own step."""
+    if in_reach(rules, plan, army, side, e, pursuers) == 0:
         return np.int64(0)
     load_state(plan, squads, side, army.after, e, 0, 1)
     face(plan, squads, 1 - side, pursuers)
@@ -359,6 +366,12 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
     active, reaches, pursuers = army.active, army.reach, army.pursuers
     hit_start, hits = army.hit_start, army.hits
     rally_start, rally_state, rally_chance = army.rally_start, army.rally_state, army.rally_chance
+    reach = np.zeros((n_after, 2), dtype=np.int64)
+    for e in range(n_after):
+        reach[e, LOW] = n
+        for m in range(rally_start[e], rally_start[e + 1]):
+            reach[e, LOW] = min(reach[e, LOW], rally_state[m])
+            reach[e, HIGH] = max(reach[e, HIGH], rally_state[m] + 1)
     r = np.int64(0)
     entries = np.int64(0)
     for p in range(pools):
@@ -405,8 +418,8 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
                             w = q * rally_chance[m]
                             row_chance[b, state] += w
                             row_loss[b, state] += w * cost
-                            span[row, LOW] = min(span[row, LOW], state)
-                            span[row, HIGH] = max(span[row, HIGH], state + 1)
+                        span[row, LOW] = min(span[row, LOW], reach[e, LOW])
+                        span[row, HIGH] = max(span[row, HIGH], reach[e, HIGH])
                     for b in range(by_dice):
                         row = first_row + b
                         low = span[row, LOW]
