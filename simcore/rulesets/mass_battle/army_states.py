@@ -50,8 +50,8 @@ _ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
 _MOST_HITS = 1 << 23
-_LANES = 64
-_MOST_LANES = 1 << 12
+_LANES = 32
+_MOST_LANES = 1 << 17
 """Most ways in which the rallies of a turn may go."""
 _MANY = 1 << 16
 """More than an army has squads."""

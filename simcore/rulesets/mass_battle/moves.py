@@ -105,7 +105,7 @@ class Scratch(NamedTuple):
     planes : float64 (places, 4, N)
         Lines between both steps, each kind of number by itself.
     middle : float64 (places, 4 N)
-        The same, side by side.
+        The same, side by side, as far as it is in use.
     used : int64 (places,)
         Places in use.
     reach : int64 (places, 2)
@@ -196,39 +196,32 @@ def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, first, last, b
 
 
 @part
-def _put_together(n_used, n, scratch):
-    """Put the kinds of numbers of the lines between both steps side by side."""
-    planes, middle, used, reach = scratch.planes, scratch.middle, scratch.used, scratch.reach
-    for g in range(n_used):
-        place = used[g]
-        base = KINDS * n * place
-        low, high = reach[place, 0], reach[place, 1]
-        s0 = np.uint64(base + low)
-        s1 = np.uint64(base + n + low)
-        s2 = np.uint64(base + 2 * n + low)
-        s3 = np.uint64(base + 3 * n + low)
-        t = np.uint64(base + KINDS * low)
-        for k in range(np.uint64(high - low)):
-            to = t + _FOUR * k
-            middle[to] = planes[s0 + k]
-            middle[to + _ONE] = planes[s1 + k]
-            middle[to + _TWO] = planes[s2 + k]
-            middle[to + _THREE] = planes[s3 + k]
+def _put_together(place, low, high, n, planes, middle):
+    """Put the kinds of numbers of a line between both steps side by side, from state `low` to `high` - 1."""
+    base = KINDS * n * place
+    s0 = np.uint64(base + low)
+    s1 = np.uint64(base + n + low)
+    s2 = np.uint64(base + 2 * n + low)
+    s3 = np.uint64(base + 3 * n + low)
+    t = np.uint64(base + KINDS * low)
+    for k in range(np.uint64(high - low)):
+        to = t + _FOUR * k
+        middle[to] = planes[s0 + k]
+        middle[to + _ONE] = planes[s1 + k]
+        middle[to + _TWO] = planes[s2 + k]
+        middle[to + _THREE] = planes[s3 + k]
 
 
 @part
-def _clear(n_used, n, scratch):
+def _clear(n_used, n, planes, used, reach):
     """Clear the lines between both steps."""
-    planes, middle, used, reach = scratch.planes, scratch.middle, scratch.used, scratch.reach
     for g in range(n_used):
         place = used[g]
-        base = KINDS * n * place
-        low, high = reach[place, 0], reach[place, 1]
+        count = np.uint64(reach[place, 1] - reach[place, 0])
         for k in range(KINDS):
-            for j in range(base + k * n + low, base + k * n + high):
-                planes[j] = 0.0
-        for j in range(base + KINDS * low, base + KINDS * high):
-            middle[j] = 0.0
+            t = np.uint64((KINDS * place + k) * n + reach[place, 0])
+            for j in range(count):
+                planes[t + j] = 0.0
         reach[place, 0] = 0
         reach[place, 1] = 0
 
@@ -262,6 +255,9 @@ def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed,
         mass0, mass1, mass2, mass3 = mass[place0], mass[place1], mass[place2], mass[place3]
         left = min(reach[place0, 0], reach[place1, 0], reach[place2, 0], reach[place3, 0])
         right = max(reach[place0, 1], reach[place1, 1], reach[place2, 1], reach[place3, 1])
+        _put_together(place0, left, right, n, planes, middle)
+        for i in range(g + 1, min(g + 4, n_used)):
+            _put_together(used[i], left, right, n, planes, middle)
         # Indices without a sign: such loops become vector code.
         width = np.uint64(right - left)
         count = np.uint64(KINDS * (right - left))
@@ -360,11 +356,10 @@ def move_line(frame, terms, lefts, own, enemy, a, sources, targets, target, owed
     )  # fmt: skip
     if n_used == 0:
         return np.int64(0)
-    _put_together(n_used, n, scratch)
     effort = _collect(
         frame, a, own[0], own[1], own[2], own[3], n_used, targets[0], targets[1], target, owed, n, least, scratch
     )
-    _clear(n_used, n, scratch)
+    _clear(n_used, n, scratch.planes, scratch.used, scratch.reach)
     return effort
 
 
@@ -444,8 +439,7 @@ def _fill_block(frame, terms, lefts, own, enemy, span, matrix):
     width = b_last - b_first
     n = (a_last - a_first) * width
     several = frame.dice_kinds if frame.sequential != 0 else np.int64(1)
-    for k in range(n * n):
-        matrix[k] = 0.0
+    matrix[: n * n] = 0.0
     line = np.int64(0)
     for a in range(a_first, a_last):
         dice_a = left_a[a]
@@ -471,13 +465,15 @@ def _fill_block(frame, terms, lefts, own, enemy, span, matrix):
                             continue
                         shift_a = span_a[row_a, START] - span_a[row_a, LOW]
                         shift_b = span_b[row_b, START] - span_b[row_b, LOW]
+                        s = np.uint64(shift_b + low_b)
+                        count = np.uint64(high_b - low_b)
                         for m in range(low_a, high_a):
                             c = chance_a[shift_a + m]
                             if c == 0.0:
                                 continue
-                            to = line + (m - a_first) * width - b_first
-                            for k in range(low_b, high_b):
-                                matrix[to + k] += c * chance_b[shift_b + k]
+                            t = np.uint64(line + (m - a_first) * width + low_b - b_first)
+                            for k in range(count):
+                                matrix[t + k] += c * chance_b[s + k]
             line += n
 
 
@@ -488,26 +484,28 @@ def _factor(matrix, n):
     Above the diagonal stands then where a pair that has left leads to among those that are still there, below it how
     it is reached from them, on it how often it is passed. Nothing is ever subtracted but the chance to stay.
     """
-    for k in range(n):
-        base = k * n
+    # Indices without a sign: such loops become vector code.
+    size = np.uint64(n)
+    for k in range(size):
+        base = k * size
         leaves = 1.0 - matrix[base + k]
         if not leaves > _LEAST_LEFT:
             return False
         passed = 1.0 / leaves
         matrix[base + k] = passed
         end = k
-        for j in range(k + 1, n):
+        for j in range(k + _ONE, size):
             if matrix[base + j] != 0.0:
                 matrix[base + j] *= passed
                 end = j
         if end == k:
             continue
-        count = np.uint64(end - k)
-        u = np.uint64(base + k + 1)
-        for i in range(k + 1, n):
-            f = matrix[i * n + k]
+        u = base + k + _ONE
+        count = end - k
+        for i in range(k + _ONE, size):
+            f = matrix[i * size + k]
             if f != 0.0:
-                t = np.uint64(i * n + k + 1)
+                t = i * size + k + _ONE
                 for j in range(count):
                     matrix[t + j] += f * matrix[u + j]
     return True

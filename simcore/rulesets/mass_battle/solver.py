@@ -109,7 +109,7 @@ _SPECK = 1e-21
 _REMNANT = 1e-15
 """A battle is left when so little goes on."""
 _DROPPED = 1e-14
-"""Most probability that stays where it is in the end, in all pairs of states together, or that a limit cuts off."""
+"""Most probability that stays where it is in the end in all pairs of states, or that a limit cuts off."""
 _DELAY = 1.57
 """How much longer a squad takes that is out of action for one turn more."""
 _TINY_SHARE = 0.01
@@ -223,7 +223,7 @@ def _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments):
 
 @part
 def _take_line(source, n, a, first, last, least, line):
-    """Copy a line of pairs of states, as it is a turn later, from where there is more than `least`; whether there is."""
+    """Copy a line of pairs of states, as it is a turn later, where there is more than `least`; whether there is."""
     some = False
     for b in range(first, last):
         at = KINDS * (a * n + b)
@@ -358,7 +358,7 @@ def _worth(army, n):
 @part
 def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, levels, acc):
     """Turn the weights of one army's rows into squads by status and survivors by outcome."""
-    values, starts = chances
+    values, places, lists = chances
     wins = np.zeros(n_after)
     undecided = np.zeros(n_after)
     loses = np.zeros((n_after, levels))
@@ -375,7 +375,7 @@ def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, 
         for ones in range(kept):
             for s in range(n):
                 outcomes = count_outcomes(reaches[s])
-                q_start = starts[p, ones, reaches[s]]
+                begin, end = lists[p, ones, reaches[s], 0], lists[p, ones, reaches[s], 1]
                 for own in range(own_ones):
                     first_row = at[s, p, ones, own, 0]
                     passed = 0.0
@@ -384,11 +384,9 @@ def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, 
                     if passed == 0.0:
                         continue
                     h_start = hit_start[s] + min(np.int64(own), active[s]) * outcomes
-                    for i in range(outcomes):
-                        q = values[q_start + i]
-                        if q == 0.0:
-                            continue
-                        h = h_start + i
+                    for i in range(begin, end):
+                        q = values[i]
+                        h = h_start + places[i]
                         row = first_row + (hits[h, DICE] + 1 if by_dice > 1 else 0)
                         e = hits[h, AFTER]
                         destroyed += q * weights[row, _PASSED] * hits[h, SQUADS]
@@ -630,16 +628,21 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         status[row] = _CAPACITY
         return
     as_counted = rules[_NEGATIVE_COUNT]
-    most_dice = max(max(high_first, high_second), max(dice_of(as_counted, low_first), dice_of(as_counted, low_second)))
-    most_dice = max(most_dice, np.int64(2))
+    most_dice = max(
+        high_first, high_second, dice_of(as_counted, low_first), dice_of(as_counted, low_second), np.int64(2)
+    )  # fmt: skip
     tables = (binomials(most_dice, 1, 2), binomials(most_dice, 2, 3), binomials(most_dice, 1, 3))
-    values_a, starts_a, fits_a = list_chances(rules, tables, pools_second, low_second, ones_second, army_a.reach)
-    values_b, starts_b, fits_b = list_chances(rules, tables, pools_first, low_first, ones_first, army_b.reach)
+    values_a, places_a, lists_a, fits_a = list_chances(
+        rules, tables, pools_second, low_second, ones_second, army_a.reach
+    )  # fmt: skip
+    values_b, places_b, lists_b, fits_b = list_chances(
+        rules, tables, pools_first, low_first, ones_first, army_b.reach
+    )  # fmt: skip
     if not (fits_a and fits_b):
         status[row] = _CAPACITY
         return
-    chances_a = (values_a, starts_a)
-    chances_b = (values_b, starts_b)
+    chances_a = (values_a, places_a, lists_a)
+    chances_b = (values_b, places_b, lists_b)
     rows_a, good_a = list_rows(
         rules, plan, army_a, n_a, after_a, roles[0], pools_second, low_second, ones_second, ones_first, levels,
         np.int64(1), chances_a,

@@ -220,9 +220,10 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
 
     Returns
     -------
-    chances : float64
-    starts : int64 (pools, ones, reach)
-        Where the list begins.
+    chances : float64, outcomes : int64
+        Chance of each outcome that there is, and its place in the order.
+    lists : int64 (pools, ones, reach, 2)
+        Where the list begins, and where it ends.
     is_good : bool
         False if there is no room.
     """
@@ -236,13 +237,14 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
     at_once = np.int64(0)
     for reach in range(most_reach + 1):
         at_once += wanted[reach] * count_outcomes(reach)
-    starts = np.zeros((pools, most_ones + 1, most_reach + 1), dtype=np.int64)
-    lists = np.int64(0)
+    lists = np.zeros((pools, most_ones + 1, most_reach + 1, 2), dtype=np.int64)
+    rolls = np.int64(0)
     for p in range(pools):
-        lists += 1 if p == 0 else ones_of(rules[_ONES_EVERY_ROLL], rules[_NEGATIVE_COUNT], pool_low + p - 1, most_ones)
-    if lists * at_once > _MOST_ENTRIES:
-        return np.zeros(0), starts, False
-    chances = np.zeros(lists * at_once)
+        rolls += 1 if p == 0 else ones_of(rules[_ONES_EVERY_ROLL], rules[_NEGATIVE_COUNT], pool_low + p - 1, most_ones)
+    if rolls * at_once > _MOST_ENTRIES:
+        return np.zeros(0), np.zeros(0, dtype=np.int64), lists, False
+    chances = np.empty(rolls * at_once)
+    outcomes = np.empty(rolls * at_once, dtype=np.int64)
     out = np.zeros((most_reach + 1, most_reach + 1, most_reach + 1))
     at = np.int64(0)
     for p in range(pools):
@@ -254,18 +256,24 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
             for reach in range(most_reach + 1):
                 if wanted[reach] == 0:
                     continue
-                starts[p, ones, reach] = at
+                lists[p, ones, reach, 0] = at
                 if p == 0:
                     chances[at] = 1.0
-                    at += count_outcomes(reach)
-                    continue
-                chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out)
-                for d in range(reach + 1):
-                    for u in range(reach + 1 - d):
-                        for v in range(reach + 1 - d - u):
-                            chances[at] = out[d, u, v]
-                            at += 1
-    return chances, starts, True
+                    outcomes[at] = 0
+                    at += 1
+                else:
+                    chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out)
+                    place = np.int64(0)
+                    for d in range(reach + 1):
+                        for u in range(reach + 1 - d):
+                            for v in range(reach + 1 - d - u):
+                                if out[d, u, v] > 0.0:
+                                    chances[at] = out[d, u, v]
+                                    outcomes[at] = place
+                                    at += 1
+                                place += 1
+                lists[p, ones, reach, 1] = at
+    return chances, outcomes, lists, True
 
 
 @part
@@ -347,7 +355,7 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
     is_good : bool
         False if there is no room.
     """
-    values, starts = chances
+    values, places, lists = chances
     kinds = pools * (most_ones + 1) * (own_ones + 1) * by_dice
     at = np.full((n, pools, most_ones + 1, own_ones + 1, by_dice), -1, dtype=np.int32)
     span = np.zeros((n * kinds, 3), dtype=np.int64)
@@ -381,7 +389,7 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
         for ones in range(kept):
             for s in range(n):
                 outcomes = count_outcomes(reaches[s])
-                q_start = starts[p, ones, reaches[s]]
+                begin, end = lists[p, ones, reaches[s], 0], lists[p, ones, reaches[s], 1]
                 for own in range(own_ones + 1):
                     h_start = hit_start[s] + min(own, active[s]) * outcomes
                     first_row = r
@@ -389,11 +397,9 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
                         at[s, p, ones, own, b] = r
                         span[r, LOW] = n
                         r += 1
-                    for i in range(outcomes):
-                        q = values[q_start + i]
-                        if q == 0.0:
-                            continue
-                        h = h_start + i
+                    for i in range(begin, end):
+                        q = values[i]
+                        h = h_start + places[i]
                         b = hits[h, DICE] + 1 if by_dice > 1 else 0
                         row = first_row + b
                         e = hits[h, AFTER]
