@@ -113,10 +113,10 @@ def grown(array, n):
 
 
 @part
-def load_state(plan, squads, side, states, s, start, stop):
-    """Put a state into lanes `start` to `stop` - 1."""
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+def load_state(listed, squads, side, states, s, start, stop):
+    """Put a state into lanes `start` to `stop` - 1; `listed` are the types that the army has."""
+    for k in range(len(listed)):
+        t = listed[k]
         for standing in range(N_STANDINGS):
             n = states[s, standing, t] if standing < _IN_PLAY else 0
             for i in range(start, stop):
@@ -145,10 +145,10 @@ def _keep_state(squads, side, listed, i, states, n):
 
 
 @part
-def _copy_lane(plan, squads, side, i, to):
+def _copy_lane(listed, squads, side, i, to):
     """Copy an army's squads to another lane."""
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+    for k in range(len(listed)):
+        t = listed[k]
         for standing in range(N_STANDINGS):
             squads[side, standing, t, to] = squads[side, standing, t, i]
 
@@ -170,6 +170,7 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hi
         Scratch.
     """
     room = len(chances)
+    listed = plan.listed[side, : plan.n_types[side]]
     for i in range(n):
         chances[i] = 1.0
         origins[i] = i
@@ -186,7 +187,7 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hi
                 return np.int64(-1)
             o = plan.character_odds[side, c, t]
             success = odds[o, 0] / odds[o, 1]
-            _copy_lane(plan, squads, side, i, found)
+            _copy_lane(listed, squads, side, i, found)
             origins[found] = origins[i]
             tried[found] = t
             hits[found] = 1
@@ -195,8 +196,8 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hi
             found += 1
         n = found
         settle_tried(rules, plan, squads, side, np.int64(c), n, tried, hits)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+    for k in range(len(listed)):
+        t = listed[k]
         found = n
         for i in range(n):
             hits[i] = 0
@@ -208,7 +209,7 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hi
             o = plan.rally_odds[side, t]
             binomial(routed, odds[o, 0], odds[o, 1], scratch)
             for h in range(1, routed + 1):
-                _copy_lane(plan, squads, side, i, found)
+                _copy_lane(listed, squads, side, i, found)
                 origins[found] = origins[i]
                 hits[found] = h
                 chances[found] = chances[i] * scratch[h]
@@ -365,7 +366,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         reach[s] = min(targets, most_effects)
         combinations = count_outcomes(reach[s])
         own_ones = min(active[s], most_ones)
-        load_state(plan, squads, side, before, s, 0, combinations)
+        load_state(listed, squads, side, before, s, 0, combinations)
         place = 0
         for d in range(reach[s] + 1):
             for r in range(reach[s] + 1 - d):
@@ -426,7 +427,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
                 if is_broken(standing_active, suppressed):
                     broken[e] = 1
                     continue
-                load_state(plan, dealt, side, after, e, n_batch, n_batch + 1)
+                load_state(listed, dealt, side, after, e, n_batch, n_batch + 1)
                 batch[n_batch] = e
                 n_batch += 1
             found = expand_rally(

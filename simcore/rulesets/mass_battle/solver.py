@@ -112,7 +112,9 @@ _DROPPED = 1e-14
 """Most probability that stays where it is in the end in all pairs of states, or that a limit cuts off."""
 _DELAY = 1.57
 """How much longer a squad takes that is out of action for one turn more."""
-_TINY_SHARE = 0.01
+_BAR = 1e-4
+"""Share of the largest probability in a block below which others wait for their next turn."""
+_TINY_SHARE = 0.1
 """Share of the least probability that is moved on below which it is left out on its way."""
 _MOST_STAYS = 1_000
 _SMALL_BLOCK = 256
@@ -285,24 +287,28 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
             pairs = (a_last - a_first) * (b_last - b_first)
             sources = (b_first, b_last)
             if pairs <= _SMALL_BLOCK:
-                if _is_entered(flow, n_b, inside):
+                if _peak(flow, n_b, inside) > 0.0:
                     if pairs * pairs > len(matrix):
                         matrix = np.empty(pairs * pairs)
                     if not solve_block(frame, terms, lefts, own, enemy, inside, flow, spent, matrix, lines):
                         return False
             else:
-                moved = True
                 stays = 0
-                while moved:
-                    moved = False
-                    for a in range(a_first, a_last):
-                        if _take_line(flow, n_b, a, b_first, b_last, least, line):
-                            moved = True
-                            _settle_line(flow, spent, n_b, a, b_first, b_last, line)
-                            move_line(frame, terms, lefts, own, enemy, a, sources, inside, flow, nothing, tiny, scratch)
-                    stays += 1
-                    if stays > _MOST_STAYS:
+                while True:
+                    peak = _peak(flow, n_b, inside)
+                    if peak <= least:
+                        break
+                    if stays == _MOST_STAYS:
                         return False
+                    stays += 1
+                    # What is little now may be more before its turn comes.
+                    bar = max(least, _BAR * peak)
+                    for a in range(a_last - 1, a_first - 1, -1):
+                        if _take_line(flow, n_b, a, b_first, b_last, bar, line):
+                            _settle_line(flow, spent, n_b, a, b_first, b_last, line)
+                            move_line(
+                                frame, terms, lefts, own, enemy, a, sources, inside, flow, nothing, tiny, scratch
+                            )  # fmt: skip
             # Those that stay as many on the first side lead to the next blocks beside this one ...
             beside = (a_first, a_last, b_last, n_b)
             for a in range(a_first, a_last):
@@ -319,13 +325,13 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
 
 
 @part
-def _is_entered(flow, n_b, span):
-    """Whether a battle gets into a block."""
+def _peak(flow, n_b, span):
+    """Largest probability in a block."""
+    peak = 0.0
     for a in range(span[0], span[1]):
         for b in range(span[2], span[3]):
-            if flow[KINDS * (a * n_b + b)] > 0.0:
-                return True
-    return False
+            peak = max(peak, flow[KINDS * (a * n_b + b)])
+    return peak
 
 
 @part
@@ -418,9 +424,9 @@ def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, 
                 acc[_A_OUTCOMES + outcome] += weight
             caught = np.int64(0)
             if situation > 1:
-                caught = in_reach(rules, plan, army, side, e, pursuers)
+                caught = in_reach(rules, listed, after, side, e, pursuers)
             if caught > 0:
-                load_state(plan, squads, side, army.after, e, 0, 1)
+                load_state(listed, squads, side, after, e, 0, 1)
                 face(plan, squads, 1 - side, pursuers)
                 end_battle(rules, plan, squads, 0, np.int64(0), None)
             for k in range(len(listed)):

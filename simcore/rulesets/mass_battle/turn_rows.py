@@ -277,26 +277,24 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
 
 
 @part
-def in_reach(rules, plan, army, side, e, pursuers):
+def in_reach(rules, listed, after, side, e, pursuers):
     """Return how many squads in flight of a broken army in state `e` so many pursuers can catch at most."""
     in_flight = np.int64(0)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
-        in_flight += army.after[e, _ROUTED, t] + army.after[e, _FAILED, t]
+    for k in range(len(listed)):
+        t = listed[k]
+        in_flight += after[e, _ROUTED, t] + after[e, _FAILED, t]
     return catches(in_flight, pursuers, rules[_LIMIT], rules[_CAN_FLEE + side])
 
 
 @part
-def _caught_cost(rules, plan, army, side, e, pursuers, squads):
+def _caught_cost(rules, plan, listed, after, side, e, pursuers, squads):
     """Cost of the squads that a broken army in state `e` loses to so many pursuers, by the sampler's own step."""
-    if in_reach(rules, plan, army, side, e, pursuers) == 0:
-        return np.int64(0)
-    load_state(plan, squads, side, army.after, e, 0, 1)
+    load_state(listed, squads, side, after, e, 0, 1)
     face(plan, squads, 1 - side, pursuers)
     end_battle(rules, plan, squads, 0, np.int64(0), None)
     cost = np.int64(0)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+    for k in range(len(listed)):
+        t = listed[k]
         caught = np.int64(squads[side, _CAPTURED, t, 0]) + np.int64(squads[side, _DESTROYED, t, 0])
         cost += plan.cost[side, t] * caught
     return cost
@@ -365,12 +363,14 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
     row_chance = np.zeros((by_dice, n))
     row_loss = np.zeros((by_dice, n))
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
-    broken = army.broken
+    broken, after = army.broken, army.after
+    listed = plan.listed[side, : plan.n_types[side]]
     price = np.zeros((n_after, levels))
     for e in range(n_after):
         if broken[e] != 0:
             for j in range(levels):
-                price[e, j] = _caught_cost(rules, plan, army, side, e, np.int64(j), squads)
+                if in_reach(rules, listed, after, side, e, np.int64(j)) > 0:
+                    price[e, j] = _caught_cost(rules, plan, listed, after, side, e, np.int64(j), squads)
     active, reaches, pursuers = army.active, army.reach, army.pursuers
     hit_start, hits = army.hit_start, army.hits
     rally_start, rally_state, rally_chance = army.rally_start, army.rally_state, army.rally_chance
