@@ -7,7 +7,7 @@ Examples
 --------
 >>> import analysis
 >>> sorted(analysis.__all__)
-['game', 'load', 'report', 'summarize']
+['game', 'load', 'need', 'price', 'report', 'summarize', 'value']
 """
 
 from __future__ import annotations
@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     from analysis.balance import summarize
     from analysis.contest import game
     from analysis.frames import load
+    from analysis.marginal import value
+    from analysis.pricing import price
     from analysis.reporting.document import report
+    from analysis.requirement import need
 
-__all__ = ["game", "load", "report", "summarize"]
+__all__ = ["game", "load", "need", "price", "report", "summarize", "value"]
 
 _HOME = {
     "game": "analysis.contest",
     "load": "analysis.frames",
+    "need": "analysis.requirement",
+    "price": "analysis.pricing",
     "report": "analysis.reporting.document",
     "summarize": "analysis.balance",
+    "value": "analysis.marginal",
 }
 
 

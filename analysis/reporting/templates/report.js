@@ -143,7 +143,8 @@
     const words = bar.querySelector("input[type=search]").value.toLowerCase().split(/\s+/).filter(Boolean);
     const select = bar.querySelector(".choice");
     const everywhere = bar.querySelector(".everywhere");
-    const point = choice && !everywhere.checked ? choice.value : null;
+    // A table without that box is about no grid point.
+    const point = choice && everywhere && !everywhere.checked ? choice.value : null;
     table.classList.toggle("everywhere", point === null);
     let shown = 0;
     const rows = table.tBodies[0].rows;
