@@ -44,6 +44,7 @@ _SHOWN_TAIL: Final = 3
 _SHOWN_FAILURES: Final = 3
 _SHOWN_POINTS: Final = 3
 _TEXT_WIDTH: Final = 80
+_CLOSEST: Final = 10_000
 _DECIDED: Final = 0.5
 _PICTURED: Final = 12
 """Mixes of a side in the picture of a notebook."""
@@ -83,19 +84,21 @@ class Summary:
     @cached_property
     def counted(self) -> pd.DataFrame:
         """The matchups that gave a result."""
-        return self.matchups[(self.matchups["status"] == "ok") & self.matchups["lead"].notna()]
+        is_counted = (self.matchups["status"] == "ok") & self.matchups["lead"].notna()
+        # Tables of a million rows are not copied to leave nothing out.
+        return self.matchups if is_counted.all() else self.matchups[is_counted]
 
     @cached_property
     def closest(self) -> pd.DataFrame:
-        """The matchups with a result by the size of their lead, smallest first.
+        """The matchups with a result by the size of their lead, smallest first: at most 10,000 of them.
 
         Left out are those in which fewer than half of the battles have a winner: 0 % against 0 % is not close.
         """
         table = self.counted
         decided = table["attacker_win_share"] + table["defender_win_share"]
-        table = table[decided >= _DECIDED]
-        order = np.argsort(np.abs(table["lead"].to_numpy(dtype=np.float64)), kind="stable")
-        return table.take(order)
+        rows = np.flatnonzero((decided >= _DECIDED).to_numpy())
+        order = np.argsort(np.abs(table["lead"].to_numpy(dtype=np.float64)[rows]), kind="stable")
+        return table.take(rows[order[:_CLOSEST]])
 
     @cached_property
     def game(self) -> Game | None:

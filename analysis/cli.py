@@ -609,6 +609,11 @@ def _finish(run: SweepResult, source: str, *, report_wanted: bool, as_json: bool
     """Present a finished sweep; exit code 2 when matchups failed."""
     for line in run.reports:
         _note(f"warning: {line}")
+    if run.imprecise:
+        _note(
+            f"warning: {run.imprecise:,} of {run.matchups:,} matchups have as many battles as are allowed and are not "
+            "as precise as asked for; give more with: --battles N --top-up"
+        )
     _present(run.out, page=None, report_wanted=report_wanted, as_json=as_json)
     if run.failed:
         _stop(
@@ -1181,8 +1186,10 @@ def doctor(
     if run is not None and run.problems:
         for problem in run.problems:
             _note(problem)
+        number = len(run.problems)
         _stop(
-            f"{folder}: {len(run.problems)} damaged or missing; compute anew with: simcore resume {_shown(folder)}",
+            f"{folder}: {number} {'file is' if number == 1 else 'files are'} not whole; "
+            f"mend with: simcore resume {_shown(folder)}",
             _RESUMABLE,
         )
 

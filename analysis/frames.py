@@ -17,6 +17,7 @@ import pandas as pd
 
 from analysis.wording import clean, count_text, grid_value_text, plural
 from simcore.errors import StoreError
+from simcore.run.check import column_names
 from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ EXACT: Final = "exact"
 SIMULATED: Final = "simulated"
 MIXED: Final = "mixed"
 
+_AT_ONCE: Final = 8
 _TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "method", "status", "error")
 _FIGURES: Final = (
     "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
@@ -304,7 +306,10 @@ def _table(path: Path, name: str, needed: Iterable[str]) -> pd.DataFrame:
     """Read one table and check that it has the columns it must have."""
     file = path / f"{name}.parquet"
     try:
-        frame = pd.read_parquet(file)
+        columns = column_names(file)
+        # A few columns at a time: what is read is held twice until it is a frame.
+        frames = [pd.read_parquet(file, columns=columns[i : i + _AT_ONCE]) for i in range(0, len(columns), _AT_ONCE)]
+        frame = pd.concat(frames, axis=1) if frames else pd.read_parquet(file)
     except FileNotFoundError:
         raise StoreError(f"{file}: missing; run the sweep again, finished parts are kept") from None
     except _UNREADABLE as error:

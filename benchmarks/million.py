@@ -64,7 +64,7 @@ def timed(spent: dict[str, float]) -> Iterator[None]:
         ("load scenarios", session._Matchups, "take"),
         ("name parts", session, "content_name"),
         ("write parts", Store, "write_part"),
-        ("tables", session._Session, "_tabulate"),
+        ("tables", session.Session, "_tabulate"),
     ]
     patches = [mock.patch.object(home, name, around(label, getattr(home, name))) for label, home, name in phases]
     for patch in patches:

@@ -659,12 +659,14 @@ def solve_checked(
     reached = np.zeros(len(encoded), dtype=np.int64)
     problems: dict[int, ScenarioError] = {}
     for row, scenario in enumerate(encoded.scenarios):
+        if ruleset.solve is not None and ruleset.may_be_far_smaller(scenario):
+            continue
         states = ruleset.count_states(scenario)
         if ruleset.solve is None or states == 0:
             problems[row] = ScenarioError(
                 f'ruleset "{ruleset.id}" has no exact solver for such battles; use "simulate"'
             )
-        elif states > ruleset.most_states and not ruleset.may_be_far_smaller(scenario):
+        elif states > ruleset.most_states:
             problems[row] = ScenarioError(
                 f"the battle has up to {states:,} states, more than the {ruleset.most_states:,} that fit; "
                 + _way_out(ruleset, scenario)

@@ -403,7 +403,7 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     at = summary.grid_points[summary.matchups.index.get_indexer(summary.counted.index)]
     rows = []
     for point in points:
-        table = summary.counted[at == point]
+        table = summary.counted if (at == point).all() else summary.counted[at == point]
         table = table.take(_picked(table, quota))
         order = np.argsort(-np.abs(table["swing_mean"].to_numpy(dtype=np.float64)), kind="stable")
         rows += [_matchup_row(summary, point, row) for row in table.take(order).to_dict(orient="records")]

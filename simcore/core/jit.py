@@ -21,9 +21,11 @@ from typing import Any, TypeVar
 __all__ = [
     "borrowed",
     "cache_directory",
+    "inlined_leaf",
     "is_cache_cold",
     "is_jit_disabled",
     "kernel",
+    "leaf",
     "part",
     "prune_cache",
     "source_digest",
@@ -145,6 +147,35 @@ def part(function: _F) -> _F:
     """
     return _NUMBA.njit(  # type: ignore[no-any-return]
         cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+
+
+def leaf(function: _F) -> _F:
+    """Compile a part that makes no arrays and returns none, nor calls anything that does.
+
+    It counts no references to arrays, which takes longer than short kernels themselves: who calls it holds them.
+    """
+    return _NUMBA.njit(  # type: ignore[no-any-return]
+        cache=True,
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=False,  # kernels take over from those that call them what is not said
+        _nrt=False,
+    )(function)
+
+
+def inlined_leaf(function: _F) -> _F:
+    """Compile a leaf into those that call it: handing over many arrays can take longer than what is done with them."""
+    return _NUMBA.njit(  # type: ignore[no-any-return]
+        cache=True,
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=True,
+        _nrt=False,
     )(function)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow.parquet as pq
+
 from simcore.errors import StoreError
 from simcore.run.manifest import DamagedManifestError, newer_schema, parse_manifest
 from simcore.run.store import MANIFEST, PARTS, check_part, readable
@@ -15,7 +17,7 @@ from simcore.run.table import TABLES
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Findings", "check_folder"]
+__all__ = ["Findings", "check_folder", "column_names"]
 
 _BLOCK: Final = 2**20
 
@@ -79,6 +81,20 @@ def check_folder(folder: str | os.PathLike[str]) -> Findings:
     problems: list[str] = []
     parts = _check_parts(Path(folder) / PARTS, manifest.get("columns"), problems)
     return Findings(manifest, parts, _check_tables(Path(folder), manifest, problems), problems)
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of str
+    """
+    return list(pq.read_schema(path).names)
 
 
 def _check_parts(folder: Path, columns: object, problems: list[str]) -> int:

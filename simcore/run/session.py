@@ -26,6 +26,7 @@ from simcore.core.rng import RNG_VERSION
 from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, StoreError
 from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
+from simcore.run.behind import store_behind
 from simcore.run.executor import Executor, Job, check_choice, choose_executor
 from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 from simcore.run.plan import Plan, content_name, plan_sweep
@@ -713,13 +714,15 @@ class Session:
             "simcore.ruleset": f"{self.plan.ruleset.id} {self.plan.ruleset.version}",
             "simcore.rng": RNG_VERSION,
         }
-        plan = self.plan
-        course = Course(plan, self.stages)
+
+        def write(job: Job, rows: PartRows) -> None:
+            self.store.write_part(job.name, rows, described)
+
+        course = Course(self.plan, self.stages)
         for wave in course.waves():
             self._show_settled(course)
             self.waves.append((wave, []))
-            for job, rows in self.executor.run(self._jobs(wave, course)):
-                self.store.write_part(job.name, rows, described)
+            for job, rows in store_behind(self.executor.run(self._jobs(wave, course)), write):
                 self.computed += 1
                 course.note(rows)
                 self._advance(job.segments, is_new=True)

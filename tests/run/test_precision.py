@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
+import signal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,8 @@ from simcore.run.manifest import encode_manifest
 from simcore.run.session import SweepInterrupted, resume, sweep
 from simcore.run.wave import Stage
 from simcore.scenario import load_sweep
-from tests.run.sweeps import digests, parts_of, small
+from tests.run.sweeps import digests, parts_of, precise, small
+from tests.run.test_interruption import child
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,13 +36,6 @@ LOOKS = [4_096 * n for n in range(1, 17)] + [73_728, 90_112, 122_880, 188_416, 3
 
 
 pytestmark = pytest.mark.usefixtures("invented_battles")
-
-
-def precise(precision: float = 0.01, **settings: Any) -> dict[str, Any]:
-    return small(
-        sweep={"precision": precision, "battles": 300_000, **settings},
-        attacker={"mixes": ["3 infantry, 1 tank", "2 tank", "1 infantry, 1 fighter", "4 infantry"]},
-    )
 
 
 def fixed(battles: int) -> dict[str, Any]:
@@ -161,6 +157,30 @@ def test_a_lost_part_of_an_early_wave_is_computed_again(tmp_path: Path) -> None:
     (tmp_path / "matchups.parquet").unlink()
     sweep(precise(), tmp_path)
     assert digests(tmp_path) == before
+
+
+@pytest.mark.parametrize("mode", ["precise", "top-up"])
+@pytest.mark.parametrize(
+    "sync_number",
+    [pytest.param(9, marks=pytest.mark.slow), 24, 47, pytest.param(62, marks=pytest.mark.slow)],
+)
+def test_a_killed_process_ends_with_the_same_bytes(tmp_path: Path, mode: str, sync_number: int) -> None:
+    folder = tmp_path / "out"
+    if mode == "top-up":
+        sweep(precise(0.03), folder)
+        shutil.copytree(folder, tmp_path / "whole")
+        sweep(precise(), tmp_path / "whole", top_up=True)
+    else:
+        sweep(precise(), tmp_path / "whole")
+    with child(mode, folder, sync_number) as process:
+        process.communicate(timeout=300)
+    assert process.returncode == -signal.SIGKILL
+    assert manifest_of(folder)["state"] == "running"
+    result = resume(folder)
+    assert result.reports == []
+    assert digests(folder) == digests(tmp_path / "whole")
+    whole = {path.name: path.read_bytes() for path in parts_of(tmp_path / "whole")}
+    assert {path.name: path.read_bytes() for path in parts_of(folder)} == whole
 
 
 @pytest.mark.parametrize(
