@@ -962,7 +962,7 @@ def export_tables(
     table: Annotated[
         str | None,
         typer.Option(
-            help="matchups, mixes, survivors, game, restricted, residuals, or comparison (with --against).",
+            help="matchups, mixes, survivors, game, restricted, residuals; comparison with --against.",
             show_default="all of them",
         ),
     ] = None,

@@ -136,7 +136,7 @@ def _row(played: Game, row: Mapping[Any, Any]) -> dict[str, Any]:
         row["equilibrium"],
         percent_text(row["equilibrium"]),
         ""
-        if not row["equilibrium"] > 0.0 or row["lo_equilibrium"] == row["hi_equilibrium"]
+        if not 0.0 < row["equilibrium"] or row["lo_equilibrium"] == row["hi_equilibrium"]
         else interval_text(row["lo_equilibrium"], min(row["hi_equilibrium"], 1.0)),
     )
     error = row["strength_se"]
