@@ -1157,7 +1157,10 @@ def export_tables(
     *,
     table: Annotated[
         str | None,
-        typer.Option(help="matchups, mixes, survivors, or comparison (with --against).", show_default="all of them"),
+        typer.Option(
+            help="matchups, mixes, survivors, game, restricted, residuals; comparison with --against.",
+            show_default="all of them",
+        ),
     ] = None,
     form: Annotated[Form, typer.Option("--format", help="How tables are written.")] = Form.CSV,
     out: Annotated[
@@ -1187,11 +1190,17 @@ def export_tables(
         raise ScenarioError("needs --out with a folder, or one --table", field="--table")
     out.mkdir(parents=True, exist_ok=True)
     for name in TABLES:
-        if name != "comparison" or comparison is not None:
-            path = out / f"{name}.{form.value}"
-            with _written(path) as file:
-                write_table(table_of(name, summary, comparison), file, form.value)
-            _say(str(path))
+        if name == "comparison" and comparison is None:
+            continue
+        path = out / f"{name}.{form.value}"
+        try:
+            frame = table_of(name, summary, comparison)
+        except ScenarioError as error:  # a run may have no game, and has its other tables all the same
+            _note(f"warning: {path.name} is left out: {error}")
+            continue
+        with _written(path) as file:
+            write_table(frame, file, form.value)
+        _say(str(path))
 
 
 @contextmanager

@@ -6,13 +6,14 @@ import csv
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
+import pandas as pd
+
+from analysis.contest import game
 from analysis.wording import plain_value
 from simcore.errors import ScenarioError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import pandas as pd
 
     from analysis.balance import Summary
     from analysis.comparison import Comparison
@@ -20,10 +21,28 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "TABLES", "table_of", "write_table"]
 
 FORMATS: Final = ("csv", "json")
+
+
+def _of_all_games(part: str) -> Callable[[Summary], pd.DataFrame]:
+    """Return what collects a table of the game between the mixes at every grid point."""
+
+    def collect(summary: Summary) -> pd.DataFrame:
+        frames = []
+        for point, label in enumerate(summary.grid_labels):
+            table: pd.DataFrame = getattr(game(summary, point=point), part)
+            frames.append(table.assign(grid_point=label) if label else table)
+        return pd.concat(frames, ignore_index=True)
+
+    return collect
+
+
 _RUN_TABLES: Final[dict[str, Callable[[Summary], pd.DataFrame]]] = {
     "matchups": lambda summary: summary.matchups,
     "mixes": lambda summary: summary.mixes,
     "survivors": lambda summary: summary.run.survivors,
+    "game": _of_all_games("mixes"),
+    "restricted": _of_all_games("restricted"),
+    "residuals": _of_all_games("residuals"),
 }
 TABLES: Final = (*_RUN_TABLES, "comparison")
 _CHUNK: Final = 20_000

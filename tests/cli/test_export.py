@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import analysis
+from analysis.exporting import table_of
 from tests.analysis.conftest import FOREIGN, HOSTILE
 from tests.analysis.folders import Mix, battlefield, write_columns
 
@@ -34,15 +35,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_columns(tmp_path_factory.mktemp("run") / "run", columns, grid={"edition.tank.cost": [5, 6]})
 
 
-@pytest.mark.parametrize("table", ["matchups", "mixes", "survivors", "comparison"])
+@pytest.mark.parametrize("table", ["matchups", "mixes", "survivors", "game", "restricted", "residuals", "comparison"])
 def test_tables_come_back(cli: Cli, run: Path, table: str) -> None:
     words = ["export", run, "--table", table, *(["--against", run] if table == "comparison" else [])]
     summary = analysis.summarize(run)
-    frames = {
-        "matchups": summary.matchups, "mixes": summary.mixes, "survivors": summary.run.survivors,
-        "comparison": analysis.compare(run, run).rows,
-    }  # fmt: skip
-    frame = frames[table]
+    frame = table_of(table, summary, analysis.compare(run, run) if table == "comparison" else None)
     rows = list(csv.reader(io.StringIO(cli(*words).out, newline="")))
     assert rows[0] == list(frame.columns)
     assert len(rows) == len(frame) + 1
@@ -57,7 +54,7 @@ def test_tables_come_back(cli: Cli, run: Path, table: str) -> None:
                 assert text == ""
             else:
                 assert text == (str(value).lower() if isinstance(value, bool) else str(value))
-    if table != "survivors":
+    if table in {"matchups", "mixes", "comparison"}:
         names = {found[key] for found in objects for key in ("mix", "attacker") if key in found}
         assert set(NAMES) <= names
 
@@ -69,9 +66,10 @@ def test_into_files_and_folders(cli: Cli, run: Path, tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8").startswith("grid.edition.tank.cost,")
     answer = cli("export", run, "--out", tmp_path / "all", "--format", "json", "--against", run)
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == [
-        "comparison.json", "matchups.json", "mixes.json", "survivors.json",
+        "comparison.json", "game.json", "matchups.json", "mixes.json", "residuals.json", "restricted.json",
+        "survivors.json",
     ]  # fmt: skip
-    assert len(answer.out.splitlines()) == 4
+    assert len(answer.out.splitlines()) == 7
 
 
 def test_what_cannot_be_exported(cli: Cli, run: Path, tmp_path: Path) -> None:
