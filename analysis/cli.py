@@ -879,7 +879,7 @@ def doctor(
         _say_facts(facts)
     if not facts["libgomp"] and not as_json:
         _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
-    if run is not None and run.problems:
+    if folder is not None and run is not None and run.problems:
         for problem in run.problems:
             _note(problem)
         number = len(run.problems)

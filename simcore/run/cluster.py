@@ -139,7 +139,7 @@ class _Flight:
 
     job: Job
     began: float
-    futures: list[Future] = field(default_factory=list)
+    futures: list[Future[Any]] = field(default_factory=list)
     allowed: frozenset[str] = frozenset()
     """Workers that may resolve it; empty for all."""
 
@@ -162,7 +162,7 @@ class DaskExecutor:
         self._good: set[str] = set()
         self._refused: dict[str, str] = {}
         self._flights: dict[str, _Flight] = {}
-        self._owners: dict[Future, _Flight] = {}
+        self._owners: dict[Future[Any], _Flight] = {}
         self._suspects: list[Job] = []
         self._times: list[float] = []
         self._numbers = 0
@@ -268,7 +268,7 @@ class DaskExecutor:
                 yield flight.job, answer
         self._check_scheduler()
 
-    def _take(self, future: Future, flight: _Flight) -> PartRows | None:
+    def _take(self, future: Future[Any], flight: _Flight) -> PartRows | None:
         """Return the answer of a finished future; None when there is none and the part is on its way again."""
         if future.status in {"cancelled", "lost"}:
             raise self._lost()
@@ -279,7 +279,7 @@ class DaskExecutor:
                 raise problem
             self._suspects.append(flight.job)
             return None
-        answer = future.result()
+        answer: PartRows | _Refused = future.result()
         if isinstance(answer, _Refused):
             if answer.worker not in self._refused:
                 self._refuse(answer.worker, f"{answer.worker} has {self._expected.differences(answer.found)}")
@@ -311,7 +311,7 @@ class DaskExecutor:
                 flight.futures.clear()
                 self._submit(flight)
 
-    def _cancel(self, futures: list[Future]) -> None:
+    def _cancel(self, futures: list[Future[Any]]) -> None:
         if futures and self._client.status == "running":
             # The scheduler may go in this very moment: then there is nothing to cancel.
             with contextlib.suppress(TimeoutError, OSError, *_CANCELLED):
