@@ -115,6 +115,8 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except SimcoreError as error:
             _stop(error)
+        except KeyboardInterrupt:
+            _stop("interrupted", _RESUMABLE)
         except typer.BadParameter as error:
             message = _reworded(error.format_message())
             _stop(f"{ctx.info_name} {ctx.invoked_subcommand}: {message}")
