@@ -33,6 +33,7 @@ __all__ = [
     "load_sweep",
     "read_toml",
     "scenario_schema",
+    "standalone",
     "sweep_schema",
 ]
 
@@ -180,6 +181,28 @@ def load_scenario(scenario: str | Path | Mapping[str, Any], *, source: str = "")
         raise ScenarioError("is nested too deeply", source=source) from None
 
 
+def standalone(scenario: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of a scenario with the editions of its edition file inside, not checked otherwise.
+
+    Parameters
+    ----------
+    scenario : str, Path or mapping
+        A TOML file, or its content.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ScenarioError
+        When a file cannot be read.
+    """
+    if isinstance(scenario, Mapping):
+        return _embed_editions({str(key): value for key, value in scenario.items()}, Path(), "")
+    return _embed_editions(read_toml(scenario), Path(scenario).parent, str(scenario))
+
+
 class SweepSettings(FrozenModel):
     """Table ``[sweep]``: what to run."""
 
@@ -205,6 +228,9 @@ class SweepSettings(FrozenModel):
     )
     seed: int = Field(default=DEFAULT_SEED, ge=0, le=MAX_SEED, description="Seed of all random words")
     pairing: Pairing = Field(default="matchup", description="What shares dice with what")
+    keep_outcomes: bool = Field(
+        default=False, description="Keep how every single battle ended, a byte each, for comparisons battle by battle"
+    )
     out: str | None = Field(default=None, description="Results folder; default results/<name>")
     pairs: Literal["all"] | list[list[int]] = Field(
         default="all", description='"all", or [attacker, defender] positions of the mixes, counted from 0'

@@ -50,6 +50,8 @@ class Job:
         With "auto" a matchup that turns out not to fit the solver is simulated; with "exact" it fails.
     drawn : int
         Battles that such a matchup gets in this part; 0 for all of them.
+    keep_outcomes : bool
+        Whether to keep the outcome of every battle.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Job:
     kind: str = ""
     method: str = "simulate"
     drawn: int = 0
+    keep_outcomes: bool = False
 
 
 class Executor(Protocol):
@@ -93,6 +96,7 @@ class _Part:
         self.tallies = np.zeros((len(job.segments), self.record.columns), dtype=np.int64)
         self.errors = dict(job.errors)
         self.drawn: set[int] = set()
+        self.outcomes: list[bytes] = [b""] * len(job.segments) if job.keep_outcomes else []
 
     def solve(self) -> None:
         """Solve the matchups without battles; the bits of their expected accumulators take the place of counts."""
@@ -133,6 +137,22 @@ class _Part:
                 except KernelStatusError as problem:
                     self.errors[number] = str(problem)
                     self.tallies[own] = 0
+        if self.job.keep_outcomes:
+            self._keep(encoded, rows)
+
+    def _keep(self, encoded: api.Encoded, rows: npt.NDArray[np.int64]) -> None:
+        """Fight the battles of the plan once more, one by one, and keep their outcomes."""
+        kept = [
+            i
+            for i in np.flatnonzero((rows >= 0) & (self.job.segments[:, 3] > 0)).tolist()
+            if int(self.segments[i, 0]) not in self.errors
+        ]
+        asked = np.column_stack((rows[kept], self.segments[kept, 2:]))
+        counted = [self.record.accumulators.index(f"outcome.{name}") for name in self.record.outcomes]
+        for i, found in zip(kept, api.outcomes(encoded, asked, self.job.seed, self.job.pairing), strict=True):
+            if not np.array_equal(np.bincount(found, minlength=len(counted)), self.tallies[i, counted]):
+                raise KernelStatusError("internal error: single battles end in another way than they were counted")
+            self.outcomes[i] = found.tobytes()
 
     def _encode(self, numbers: list[int]) -> tuple[api.Encoded, list[int]]:
         """Encode matchups; returns those that can be, and notes why the others fail."""
@@ -167,7 +187,7 @@ def resolve_part(job: Job, threads: int | None = None) -> PartRows:
     part = _Part(job, threads)
     part.solve()
     part.fight()
-    return PartRows(job.segments, part.tallies, part.errors, frozenset(part.drawn))
+    return PartRows(job.segments, part.tallies, part.errors, frozenset(part.drawn), tuple(part.outcomes))
 
 
 @dataclass(frozen=True)

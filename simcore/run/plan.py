@@ -342,6 +342,7 @@ def content_name(
         "ruleset": [plan.ruleset.id, plan.ruleset.version],
         "seed": plan.seed,
         "segments": segments.tolist(),
+        **({"outcomes": "kept"} if plan.sweep.sweep.keep_outcomes else {}),
     }
     found = hashlib.sha256(_canonical_json(head))
     # Whole editions are part of every scenario and sides of many, the same objects: written out once.

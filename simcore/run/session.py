@@ -399,6 +399,8 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
     leaves.pop("sweep.out", None)
     if leaves.get("sweep.precision") is None:  # sweeps of equally many battles, those of older versions among them
         leaves.pop("sweep.precision", None)
+    if not leaves.get("sweep.keep_outcomes"):
+        leaves.pop("sweep.keep_outcomes", None)
     # What was done tells more than what was asked for: "auto" has not always solved what is small.
     meant = {shown: method for method, shown in _METHODS_SHOWN.items()}
     done = manifest.get("method")
@@ -668,6 +670,7 @@ class Session:
             "outcomes": list(plan.ruleset.outcomes),
             "wins": {side: list(outcomes) for side, outcomes in plan.ruleset.wins.items()},
             "rounds": plan.ruleset.rounds,
+            "accumulators": list(plan.ruleset.accumulators),
             "report": table["report"],
             "created": _now(),
             "finished": None,
@@ -752,6 +755,7 @@ class Session:
                 kind=plan.ruleset.kind,
                 method=plan.method,
                 drawn=wave.end,
+                keep_outcomes=plan.sweep.sweep.keep_outcomes,
             )
 
     @property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "readable"]
+__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "read_rows", "readable"]
 
 MANIFEST: Final = "manifest.json"
 PARTS: Final = "parts"
@@ -58,6 +58,9 @@ _SCHEMA: Final = pa.schema(
     ]
 )
 
+_OUTCOMES: Final = pa.field("outcomes", pa.large_binary())
+"""A column more where the outcomes of battles are kept."""
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -76,12 +79,15 @@ class PartRows:
         Why a matchup failed, by matchup number.
     drawn : frozenset of int
         Matchups that were to be solved, did not fit and have counts of all their battles instead.
+    outcomes : tuple of bytes
+        Outcome of every battle of each row, a byte each, where they are kept; empty where they are not.
     """
 
     segments: Integers
     tallies: Integers
     errors: Mapping[int, str]
     drawn: frozenset[int] = frozenset()
+    outcomes: tuple[bytes, ...] = ()
 
     def digest(self) -> str:
         """Return the SHA-256 of the rows as hex digits: equal rows, equal digest.
@@ -97,6 +103,8 @@ class PartRows:
         found.update(json.dumps(sorted(self.errors.items())).encode())
         if self.drawn:
             found.update(json.dumps(sorted(self.drawn)).encode())
+        for row in self.outcomes:
+            found.update(hashlib.sha256(row).digest())
         return found.hexdigest()
 
 
@@ -159,6 +167,8 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
         pa.array(texts, pa.string()),
     ]
     table = pa.Table.from_arrays(columns, schema=_SCHEMA)
+    if rows.outcomes:
+        table = table.append_column(_OUTCOMES, pa.array(rows.outcomes, _OUTCOMES.type))
     table = table.replace_schema_metadata(
         {
             **described,
@@ -219,7 +229,8 @@ def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: i
         raise ValueError("not a part written by this version")
     if notes.get("simcore.part") != name:
         raise ValueError("the content belongs to another part")
-    if not file.schema_arrow.equals(_SCHEMA):
+    has_outcomes = file.schema_arrow.equals(_SCHEMA.append(_OUTCOMES))
+    if not has_outcomes and not file.schema_arrow.equals(_SCHEMA):
         raise ValueError("other columns than those of a part")
     table = file.read(use_threads=False).combine_chunks()
     table.validate(full=True)
@@ -238,10 +249,34 @@ def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: i
         for matchup, text in zip(found[:, 0], table.column("error").to_pylist(), strict=True)
         if text
     }
-    rows = PartRows(found, tallies, errors, frozenset(map(int, json.loads(notes.get(_DRAWN, "[]")))))
+    outcomes = tuple(table.column("outcomes").to_pylist()) if has_outcomes else ()
+    rows = PartRows(found, tallies, errors, frozenset(map(int, json.loads(notes.get(_DRAWN, "[]")))), outcomes)
     if rows.digest() != notes.get("simcore.sha256"):
         raise ValueError("the checksum differs")
     return rows
+
+
+def read_rows(path: Path, n_columns: int) -> PartRows | None:
+    """Read a part without a plan to compare it with; for readers of finished runs.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n_columns : int
+        Length K of a tally.
+
+    Returns
+    -------
+    PartRows or None
+        None when the file is not a whole part with tallies of this length.
+    """
+    if not _PART_NAME.fullmatch(path.name):
+        return None
+    try:
+        return _decode_rows(path.read_bytes(), path.stem, None, n_columns)
+    except _UNTRUSTED:
+        return None
 
 
 class Store:

@@ -257,6 +257,10 @@ class _MixSums:
 
     def add(self, *, weight: int, opponent: str, battles: int, figures: _Figures) -> None:
         """Add an opponent; 0 battles where the matchup was solved."""
+        if weight and not self.weight:
+            # Opponents without weight decide what is worst and best only as long as there are no others.
+            self.worst = self.best = None
+        is_counted = bool(weight or not self.weight)
         self.opponents += 1
         self.battles += battles
         self.weight += weight
@@ -264,6 +268,8 @@ class _MixSums:
             self.drawn_figures[battles] = self.drawn_figures.get(battles, _NOTHING).plus(weight, figures)
         else:
             self.solved_figures = (self.solved_figures or _NOTHING).plus(weight, figures)
+        if not is_counted:
+            return
         share = float(figures.wins / (battles or 1))
         if self.worst is None or share < self.worst[0]:
             self.worst = (share, opponent)
@@ -334,8 +340,8 @@ class _PointSums:
 
     @property
     def takes_blocks(self) -> bool:
-        """Whether sums of weighted figures may be added up as floats."""
-        return all(sum(weights) < LARGEST_WEIGHT for weights in self.weights)
+        """Whether sums of weighted figures may be added up as floats, and all opponents count alike as extremes."""
+        return all(sum(weights) < LARGEST_WEIGHT and (all(weights) or not any(weights)) for weights in self.weights)
 
     def finish(self) -> None:
         """Enter what was added in blocks into `sums`."""
