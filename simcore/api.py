@@ -56,8 +56,6 @@ PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
-_SMALL_CALL = 2**18
-"""Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
 
 
 class _Launched:
@@ -434,7 +432,7 @@ def _launch(
     """Call the driver with a number of threads."""
     if threads is not None:
         threads = _whole(threads, "threads", 1, 4_096)
-    is_small = threads is None and int(segments[:, 2].sum()) <= _SMALL_CALL
+    is_small = threads is None and int(segments[:, 2].sum()) <= encoded.ruleset.small_call
     if threads == 1 or is_small or _launched.pid not in {0, os.getpid()}:
         return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
     with _threads(threads):

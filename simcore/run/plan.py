@@ -320,7 +320,7 @@ def _frame(sweep: SweepFile, assigned: Mapping[str, Any]) -> dict[str, Any]:
                 f"does not lie in a table of the scenario: {key}", field=f"grid.{key}", source=sweep.source
             )
         table[last] = copy.deepcopy(value)
-    return frame
+    return get_ruleset(settings.ruleset).in_sweep(frame)
 
 
 def _with_units(frame: Mapping[str, Any], attacker: object, defender: object) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,20 +16,41 @@ from simcore.enums import Side
 from simcore.registry import get_ruleset, ruleset_names
 from simcore.scenario import scenario_schema
 
+if TYPE_CHECKING:
+    from simcore.schema import Ruleset
+
 BATTLES = 300 if is_jit_disabled() else 20_000
+PLAYED = 8 if is_jit_disabled() else 2_000
+"""Battles where each is a whole game."""
+
+
+def record_names() -> list[str]:
+    """Return the rulesets, and behind a colon those kinds of battles that have a default sweep of their own."""
+    names = []
+    for name in ruleset_names():
+        ruleset = get_ruleset(name)
+        own = [kind for kind, record in ruleset.kinds.items() if _kind_of_sweep(record) == kind]
+        names += [name, *(f"{name}:{kind}" for kind in own)]
+    return names
+
+
+def _kind_of_sweep(record: Ruleset) -> str:
+    return record.kind_of(record.default_sweep.get("scenario", {}))
 
 
 def scenarios(name: str) -> list[dict[str, Any]]:
-    """Return the scenarios of the ruleset's default sweep."""
-    sweep = get_ruleset(name).default_sweep
+    """Return the scenarios of the default sweep of a ruleset, or of one of its kinds of battles."""
+    ruleset, _, kind = name.partition(":")
+    sweep = get_ruleset(ruleset).of_kind(kind).default_sweep
+    common = {"ruleset": ruleset, **sweep.get("scenario", {})}
     return [
-        {"ruleset": name, "attacker": {"units": attacker}, "defender": {"units": defender}}
+        {**common, "attacker": {"units": attacker}, "defender": {"units": defender}}
         for attacker in sweep["attacker"]["mixes"]
         for defender in sweep["defender"]["mixes"]
     ]
 
 
-@pytest.fixture(params=ruleset_names())
+@pytest.fixture(params=record_names())
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -112,6 +133,7 @@ def test_version_pins_the_results(name: str) -> None:
     pinned = {
         ("mass_battle", 1): [1024, 819, 204, 1, 0],
         ("force_order", 1): [1024, 325, 400, 0, 0, 24, 275],
+        ("force_order:skirmish", 1): [1024, 0, 0, 0],
         ("general_combat", 1): [1024, 678, 58, 33, 255, 0, 0, 0],
     }
     sums = run.tally.sum(axis=0)
@@ -121,7 +143,7 @@ def test_version_pins_the_results(name: str) -> None:
 
 
 def test_schema_describes_scenarios(name: str) -> None:
-    schema = scenario_schema(name)
+    schema = scenario_schema(name.partition(":")[0])
     assert schema["type"] == "object"
     assert {"attacker", "defender", "edition"} <= set(schema["properties"])
     assert "rules" not in schema["properties"]
