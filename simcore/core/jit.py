@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 __all__ = [
     "LAUNCH_LOCK",
+    "borrowed",
     "cache_directory",
     "driver",
     "is_cache_cold",
@@ -183,3 +184,44 @@ def part(function: _F) -> _F:
 def driver(function: _F) -> _F:
     """Compile a parallel driver: like `kernel`, with one ``prange`` whose body is one call."""
     return _NUMBA.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)  # type: ignore[no-any-return]
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return an array, or a tuple with arrays in it, as the compiled code holds it, without its owner."""
+    types = _NUMBA.core.types
+    if isinstance(kind, types.Array):
+        array = _NUMBA.np.arrayobj.make_array(kind)(context, builder, value)
+        nobody = _NUMBA.core.cgutils.get_null_value(array.meminfo.type)
+        array.meminfo = nobody
+        array.parent = nobody
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        items = _NUMBA.core.cgutils.unpack_tuple(builder, value, len(kind))
+        return context.make_tuple(
+            builder, kind, [_without_owner(context, builder, of, item) for of, item in zip(kind, items, strict=True)]
+        )
+    return value
+
+
+def _make_borrowed() -> Callable[[Any], Any]:
+    if is_jit_disabled():
+        return lambda arrays: arrays
+
+    def borrowed(typing_context: Any, arrays: Any) -> Any:
+        del typing_context
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return _without_owner(context, builder, signature.args[0], values[0])
+
+        return arrays(arrays), generate
+
+    return _NUMBA.extending.intrinsic(borrowed)  # type: ignore[no-any-return]
+
+
+borrowed = _make_borrowed()
+"""Return a kernel's array, or a (named) tuple with arrays in it, without counting who holds it.
+
+Handing an array to a kernel counts a reference, which takes longer than many a rule step. A borrowed one is handed on
+for nothing. Only a kernel's own parameters may be borrowed, and neither they nor parts of them may be returned or
+stored: whoever handed them over holds them until the kernel returns.
+"""

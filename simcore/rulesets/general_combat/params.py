@@ -215,7 +215,7 @@ class GeneralCombatScenario(FrozenModel):
             return []
         return [name for name in self._able_decisions(side) if not optimal.decisions or name in optimal.decisions]
 
-    @property
+    @cached_property
     def looks_ahead(self) -> bool:
         """Whether the battle's own odds decide something in it."""
         return self.attacker.retreat.looks_ahead or any(self.optimal(side) is not None for side in Side)
@@ -523,10 +523,11 @@ class GeneralCombatScenario(FrozenModel):
     @property
     def may_leave_in_part(self) -> bool:
         """Whether some units may leave an assault in which others fight on (GC-5.6)."""
+        if self.terrain != "amphibious":
+            return False
         policy = self.attacker.retreat
         leaves = policy.after_cycles or policy.when_units_at_most or policy.when_only_aircraft or policy.looks_ahead
-        leaves = bool(leaves) or "retreat" in self.decisions(Side.ATTACKER)
-        return self.terrain == "amphibious" and bool(leaves)
+        return bool(leaves) or "retreat" in self.decisions(Side.ATTACKER)
 
     def extra_means(self) -> dict[str, str]:
         """Return the means that only some battles have, each with its accumulator."""
