@@ -38,6 +38,8 @@ __all__ = ["matchup_table", "mix_table"]
 
 """Outcomes that count as a win of each side, where the ruleset has them."""
 _MEANS: Final = ("attacker_cost_lost", "defender_cost_lost", "swing")
+_MORE_MEANS: Final = ("first_mover_edge",)
+"""Means that only some battles have."""
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -59,8 +61,8 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
         The rows of ``run.matchups`` in their order with, per outcome, ``lo_<outcome>`` and ``hi_<outcome>``
         (Wilson); ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
         ``lo_`` and ``hi_``; ``favourite`` ("attacker", "defender", "none" when the interval of the lead holds
-        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost
-        and swing. Exact rows get intervals of no width and errors of 0.
+        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost,
+        swing and the first mover's edge. Exact rows get intervals of no width and errors of 0.
     """
     source = run.matchups
     is_exact = run.is_exact
@@ -91,7 +93,7 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     )
     if "p_captured" in source:
         bounds("captured", _floats(source["p_captured"]))
-    for figure in (*_MEANS, run.rounds):
+    for figure in (*_MEANS, run.rounds, *(name for name in _MORE_MEANS if f"{name}_mean" in source)):
         error = standard_error(_floats(source[f"{figure}_sd"]), battles)
         columns[f"{figure}_se"] = np.where(counted, np.where(is_exact, 0.0, error), np.nan)
     return pd.DataFrame(columns, copy=False)

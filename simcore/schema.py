@@ -167,8 +167,8 @@ class Ruleset:
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
         ``plain(table) -> dict``: a scenario's table without what asks for certain units, to price units in.
-    in_sweep : callable
-        ``in_sweep(table) -> dict``: a scenario's table with what holds in sweeps unless the sweep file says otherwise.
+    sweep_scenario : mapping of str
+        Fields of a scenario's table that hold in sweeps unless the sweep file says otherwise.
     small_call : int
         Up to this many battles the serial driver is as quick as starting threads.
     unit_names : callable or None
@@ -213,7 +213,7 @@ class Ruleset:
     explain: Callable[[Any, Mapping[str, float]], dict[str, Any]] = lambda _scenario, _means: {}
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
-    in_sweep: Callable[[dict[str, Any]], dict[str, Any]] = lambda table: table
+    sweep_scenario: Mapping[str, Any] = field(default_factory=dict)
     small_call: int = SMALL_CALL
     unit_names: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     rounds: str = "cycles"

@@ -320,7 +320,7 @@ def _frame(sweep: SweepFile, assigned: Mapping[str, Any]) -> dict[str, Any]:
                 f"does not lie in a table of the scenario: {key}", field=f"grid.{key}", source=sweep.source
             )
         table[last] = copy.deepcopy(value)
-    return get_ruleset(settings.ruleset).in_sweep(frame)
+    return frame
 
 
 def _with_units(frame: Mapping[str, Any], attacker: object, defender: object) -> dict[str, Any]:
@@ -571,6 +571,8 @@ class _Planner:
                         f"grid.{key}[{i}]",
                     )
         self.ruleset = self.ruleset.of_kind(first)
+        scenario = {**self.ruleset.sweep_scenario, **self.sweep.scenario}
+        self.sweep = self.sweep.model_copy(update={"scenario": scenario})
 
     def _check_editions(self) -> None:
         """Find the editions that occur; one that cannot be made is a problem of the sweep file."""

@@ -114,11 +114,6 @@ def _kind_of(data: Mapping[str, Any]) -> str:
     return "skirmish" if data.get("mode") == "skirmish" else ""
 
 
-def _in_sweep(table: dict[str, Any]) -> dict[str, Any]:
-    """Return a scenario's table as a sweep plays it: a skirmish both ways round."""
-    return {"first_mover": "alternate", **table} if _kind_of(table) == "skirmish" else table
-
-
 def _check_editions(data: Mapping[str, Any], source: str) -> Any:
     return parse_editions(data, source=source)
 
@@ -152,7 +147,6 @@ _ATTACKS = Ruleset(
     distribute=_distribute,
     pair=ForceOrderScenario.facing,
     kind_of=_kind_of,
-    in_sweep=_in_sweep,
     means=MEANS,
 )
 _SKIRMISHES = replace(
@@ -172,6 +166,7 @@ _SKIRMISHES = replace(
         "attacker": {"mixes": ["2 soldier5, 1 saboteur, 1 mine", "1 soldier3, 1 boat_large, 1 plane_fighter"]},
         "defender": {"mixes": ["3 soldier4", "2 soldier2, 1 boat_medium, 1 lifeboat, 1 plane_scout"]},
     },
+    sweep_scenario={"first_mover": "alternate"},
     small_call=64,
     count_states=lambda _scenario: 0,
     effort=lambda _scenario: 0,

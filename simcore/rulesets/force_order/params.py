@@ -236,7 +236,7 @@ class ForceOrderScenario(FrozenModel):
     def _check_pieces(self, side: Side) -> None:
         """Refuse a side of a skirmish that cannot be set up on the board."""
         field = f"{side.name.lower()}.units"
-        kinds = Counter({kind: 0 for kind in Kind})
+        kinds: Counter[Kind] = Counter()
         for unit, count in self.counts(side).items():
             kinds[KIND_OF[unit]] += count
         acting = kinds.total() - kinds[Kind.MINE]

@@ -191,3 +191,52 @@ def same_end(game: sk.Game, tally: Mapping[str, int], first: int) -> None:
             assert tally[f"survivors.{game.outcome}.{side}.{unit}"] == living
     wins = {"attacker_wins": 0, "defender_wins": 1, "draw": None}[str(game.outcome)]
     assert tally["first_mover_edge.sum"] == (0 if wins is None else 1 if wins == first else -1)
+
+
+def script_for(
+    rules: sk.Rules, mixes: Mixes, squares: list[sk.Square], moves: list[tuple[int, str, sk.Square]]
+) -> list[int]:
+    """Return the script of a game without mines in which pieces start on these squares and then do this.
+
+    Raises ValueError where a square is taken or an action is not legal. Draw points with one choice have no entry.
+    """
+    script: list[int] = []
+    wanted = iter(squares)
+    tokens: list[sk.Token] = []
+
+    def choose(free: list[Any], entry: Any) -> None:
+        at = free.index(entry)
+        if len(free) > 1:
+            script.append(at)
+
+    for side, mix in enumerate(mixes):
+        units = [unit for unit in sk.TYPES for _ in range({**mix, "flag": 1}.get(unit, 0))]
+        own = [sk.Token(len(tokens) + n, side, unit, next(wanted)) for n, unit in enumerate(units)]
+        tokens += own
+        taken: set[sk.Square] = set()
+        for kind in sk.PLACING:
+            for token in own:
+                if token.kind == kind:
+                    assert token.square is not None
+                    depth = rules.flag_rows if kind == "flag" else rules.set_up_rows
+                    free = [
+                        (row, column)
+                        for row in range(depth)
+                        for column in range(rules.columns)
+                        if (row, column) not in taken
+                        and rules.bears("soldier" if kind == "flag" else kind, (row, column))
+                    ]
+                    row, column = token.square
+                    place = (row if side == 0 else rules.rows - 1 - row, column)
+                    choose(free, place)
+                    taken.add(place)
+    game = sk.Game(rules, tokens)
+    for piece, name, square in moves:
+        action = sk.Action(piece, sk.ACTIONS.index(name), square)
+        choose(game.actions, action)
+        game.act(action, lambda _sides: 0)
+    # What is left of the game is played by taking the first action.
+    while game.outcome is None:
+        choose(game.actions, game.actions[0])
+        game.act(game.actions[0], lambda _sides: 0)
+    return script

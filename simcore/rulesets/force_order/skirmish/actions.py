@@ -184,13 +184,10 @@ def _list_attacks(board, p, square, n):
     # Squares of the column above, of the row, of the column below: together one list in order.
     above = np.int64(squares[square, _AT_ROW])
     head = above + state[_COLUMNS]
-    if is_plane:
-        length = head + state[_ROWS] - 1 - above
-    else:
-        length = np.int64(_N_AROUND if state[_ADJACENCY] else _N_BESIDE)
-    for i in range(length):
+    near, n_near = (_AROUND, _N_AROUND) if state[_ADJACENCY] else (_BESIDE, _N_BESIDE)
+    for i in range(head + state[_ROWS] - 1 - above if is_plane else n_near):
         if not is_plane:
-            goal = np.int64(squares[square, (_AROUND if state[_ADJACENCY] else _BESIDE) + i])
+            goal = np.int64(squares[square, near + i])
         elif i < above:
             goal = column + i * state[_COLUMNS]
         elif i < head:

@@ -509,7 +509,7 @@ def _lay(board, p, square, carrier):
 
 @part
 def _remove(board, p, at):
-    """Take a dead piece off, with what dies with it; what stays is put where it died (FO-7, 15, 18, 33; FA-12, FA-16)."""
+    """Take a dead piece off, with what dies with it; what stays is put where it was (FO-7, 15, 18, 33; FA-12, 16)."""
     pieces, lists = board.pieces, board.lists
     square, carrier = np.int64(pieces[p, _SQUARE]), np.int64(pieces[p, _CARRIER])
     lifeboat, saves_all = _lifeboat_of(pieces, p), board.answer[0, at + _FATE_CARGO] == _LEFT

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import driver, kernel, part, prange
+from simcore.core.jit import borrowed, driver, kernel, part, prange
 from simcore.core.rng import draw_tag, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.force_order.layout import FateField, FateRow, Kind, Result, RowField
@@ -64,6 +64,7 @@ _ACTION = int(ListColumn.ACTION)
 _KIN = int(ListColumn.KIN)
 _HISTORY = int(KeyColumn.HISTORY)
 _PIECE_KEY = int(KeyColumn.PIECE)
+# Typed: a plain number among the arguments of a kernel makes a compiled copy for each.
 _SOLDIER = np.int64(Kind.SOLDIER)
 _SABOTEUR = np.int64(Kind.SABOTEUR)
 _FLAG = int(Kind.FLAG)
@@ -71,6 +72,7 @@ _MINE = int(Kind.MINE)
 _LOAD = int(Act.LOAD)
 _ATTACK = int(Act.ATTACK)
 _NO_RESULT = np.int64(Result.BY_RANK)
+_NOT_CAPTURED = np.int64(0)
 _WIN = np.int64(Result.WIN)
 _LOSE = np.int64(Result.LOSE)
 _TIE = np.int64(Result.TIE)
@@ -391,7 +393,7 @@ def _take_turn(board, bounds, costs, battle, key, script, trace):
     choices = keep_choices(board, bounds, costs)
     index = _draw(state, script, word, choices)
     p, act, square = decode_action(board.lists[index, _ACTION])
-    result, is_open, captured = _NO_RESULT, False, False
+    result, is_open, captured = _NO_RESULT, False, _NOT_CAPTURED
     clauses, gaps = _NOTHING, _NOTHING
     if act == _ATTACK:
         target = np.int64(squares[square, _PIECE])
@@ -401,7 +403,7 @@ def _take_turn(board, bounds, costs, battle, key, script, trace):
             is_open = _is_open(bounds, own, enemy)
             result = _fight(state, script, other, bounds, own, enemy)
         clauses, gaps = attack(board, p, target, result)
-        captured = is_flag and pieces[target, _CARRIER] == p and pieces[target, _SIDE] != side
+        captured = np.int64(is_flag and pieces[target, _CARRIER] == p and pieces[target, _SIDE] != side)
     elif act == _LOAD:
         put_aboard(board, p, np.int64(squares[square, _PIECE]))
     else:
@@ -426,12 +428,13 @@ def _take_turn(board, bounds, costs, battle, key, script, trace):
 
 
 @part
-def _play(games, m, board, battle, key, script, trace):
+def _play(games, m, lent_board, battle, key, script, trace):
     """Play one game to its end."""
+    board = borrowed(lent_board)
     state, bounds, costs = board.state, games.bounds[games.order[m]], games.costs[m]
     clear_board(board, np.int64(battle & _1) if state[_FIRST_MOVER] == _IN_TURN else state[_FIRST_MOVER])
     _set_up(games, m, board, battle, key, script, trace)
-    _judge(board, False)
+    _judge(board, _NOT_CAPTURED)
     if len(trace):
         _note(board, trace, _BEGUN, state[_MOVER], np.int64(-1), np.int64(-1))
     while state[_OUTCOME] < 0:

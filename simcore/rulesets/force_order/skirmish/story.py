@@ -116,10 +116,11 @@ def board_lines(
 
     Examples
     --------
-    >>> print(*board_lines((2, 3, 2), ["soldier5", "mine", "flag"], [0, 0, 1], [(1, -1), (-1, 0), (5, -1)]), sep="\\n")
+    >>> for line in board_lines((2, 3, 2), ["soldier5", "mine", "flag"], [0, 0, 1], [(3, -1), (-1, 0), (5, -1)]):
+    ...     print(line)
           0    1    2
-     0  .    S5+  ~
-     1  .    .    fl
+     0  .    .    ~
+     1  S5+  .    fl
     """
     rows, columns, land = size
     cells = [["." if column < land else "~" for column in range(columns)] for _ in range(rows)]
@@ -198,8 +199,7 @@ class _Teller:
             before = self.places(at - 1)
             carrier = before[p][1]
             start, goal = (
-                list(divmod(square, self.size[1]))
-                for square in (before[_root(before, p)][0], row[TraceColumn.SQUARE])
+                list(divmod(square, self.size[1])) for square in (before[_root(before, p)][0], row[TraceColumn.SQUARE])
             )
             other = self._standing(at, row) if act in {Act.LOAD, Act.ATTACK} else -1
             told: dict[str, Any] = {
@@ -274,8 +274,10 @@ def replay_game(
     rows, columns, land = teller.size
     lines = [
         f"{scenario.unit_text(0)} v {scenario.unit_text(1)}, game {battle}",
-        f"{rows} rows and {columns} columns, {land} of them land; "
-        f"the attacker's home is row 0, the defender's row {rows - 1}",
+        (
+            f"{rows} rows and {columns} columns, {land} of them land; "
+            f"the attacker's home is row 0, the defender's row {rows - 1}"
+        ),
         _LEGEND,
         "",
         "Set-up",
@@ -306,6 +308,4 @@ def _check_script(script: npt.NDArray[np.int64], used: int, points: Sequence[tup
         raise ScenarioError(
             f"the script ends after {len(script)} draw points, but {point} needs its entry", field="script"
         )
-    raise ScenarioError(
-        f"{point} cannot give {int(script[-used - 1])}; allowed: {low} to {high}", field="script"
-    )
+    raise ScenarioError(f"{point} cannot give {int(script[-used - 1])}; allowed: {low} to {high}", field="script")
