@@ -121,14 +121,14 @@ def attack_rows_serial(rows, options, answers, clauses, gaps, status):
         Output.
     """
     for chunk in range(len(status)):
-        _attack_chunk(chunk, rows, options, answers, clauses, gaps, status)
+        _attack_chunk(np.int64(chunk), rows, options, answers, clauses, gaps, status)
 
 
 @driver
 def attack_rows_parallel(rows, options, answers, clauses, gaps, status):
     """Resolve all rows on all threads; arguments as in `attack_rows_serial`."""
     for chunk in prange(len(status)):
-        _attack_chunk(chunk, rows, options, answers, clauses, gaps, status)
+        _attack_chunk(np.int64(chunk), rows, options, answers, clauses, gaps, status)
 
 
 @kernel
@@ -320,14 +320,14 @@ def resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetin
 def resolve_serial(segments, mixes, mine, keys, tallies, status, where, meetings):
     """Resolve all runs one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetings)
+        resolve_chunk(np.int64(s), segments, mixes, mine, keys, tallies, status, where, meetings)
 
 
 @driver
 def resolve_parallel(segments, mixes, mine, keys, tallies, status, where, meetings):
     """Resolve all runs on all threads; arguments as in `resolve_chunk`."""
     for s in prange(len(segments)):
-        resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetings)
+        resolve_chunk(np.int64(s), segments, mixes, mine, keys, tallies, status, where, meetings)
 
 
 @kernel

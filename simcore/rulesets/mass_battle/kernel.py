@@ -553,11 +553,11 @@ def resolve_chunk(s, segments, armies, table, keys, tallies, status, where, reco
 def resolve_serial(segments, armies, table, keys, tallies, status, where, records, trace, script):
     """Resolve all segments one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(s, segments, armies, table, keys, tallies, status, where, records, trace, script)
+        resolve_chunk(np.int64(s), segments, armies, table, keys, tallies, status, where, records, trace, script)
 
 
 @driver
 def resolve_parallel(segments, armies, table, keys, tallies, status, where, records, trace, script):
     """Resolve all segments on all threads; arguments as in `resolve_chunk`."""
     for s in prange(len(segments)):
-        resolve_chunk(s, segments, armies, table, keys, tallies, status, where, records, trace, script)
+        resolve_chunk(np.int64(s), segments, armies, table, keys, tallies, status, where, records, trace, script)
