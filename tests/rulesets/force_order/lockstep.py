@@ -68,7 +68,8 @@ class Words:
 
     def at(self, block: int, cycle: int, step: int, side: int) -> tuple[int, int]:
         low, high = np.uint64(self._battle & 0xFFFFFFFF), np.uint64(self._battle >> 32)
-        c = [int(word) for word in philox4x32(np.uint64(block), draw_tag(cycle, step, side, 0), low, high, *self._key)]
+        tag = np.uint64(draw_tag(cycle, step, side, 0))
+        c = [int(word) for word in philox4x32(np.uint64(block), tag, low, high, *self._key)]
         return c[0] | c[1] << 32, c[2] | c[3] << 32
 
     def wait(self, words: Iterator[int]) -> None:

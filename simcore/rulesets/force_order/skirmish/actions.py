@@ -77,6 +77,8 @@ _N_BESIDE = _AROUND - _BESIDE
 _N_AROUND = 8
 _WEIGHT = 32
 """Chances of duels are weighed in steps of 1 / 2**30."""
+_FINE = 20
+_HALF = 1 << (_FINE - 1)
 _SURE = 1 << 62
 _NO_VALUE = -(1 << 62)
 
@@ -260,7 +262,10 @@ def _keep_preferred(board, side, n):
 
 @part
 def _value(board, p, target, bounds, costs):
-    """Return the expected cost of the pieces that an attack wins minus those that it loses, times 2**30."""
+    """Return the expected cost of the pieces that an attack wins minus those that it loses, in units of 1 / 1024.
+
+    Probabilities such as a third are not exact: finer differences would be rounding, and no reason to choose.
+    """
     pieces = board.pieces
     describe_attack(board, p, target)
     low, value = np.int64(0), np.int64(0)
@@ -275,7 +280,7 @@ def _value(board, p, target, bounds, costs):
             lost = expected_loss(board, p, _OUT_ATTACKER, costs)
             value += ((high >> _WEIGHT) - (low >> _WEIGHT)) * (won - lost)
         low = high
-    return value
+    return (value + _HALF) >> _FINE
 
 
 @part
