@@ -34,11 +34,12 @@ def scenario_of(rules: sk.Rules, mixes: Mixes, policies: tuple[str, str], **more
     ]
     for (attacker, defender), told in rules.order_of_forces.items():
         pair: dict[str, Any] = {"attacker": attacker, "defender": defender}
-        odds = {"result": told} if isinstance(told, str) else dict(zip(("win", "lose"), told, strict=False))
-        if not isinstance(told, str):
-            odds = {name: weight / sum(told) for name, weight in odds.items()}
+        if isinstance(told, str):
+            pair["result"] = told
+        else:
+            pair |= {"win": told[0] / sum(told), "lose": told[1] / sum(told)}
         if defender != "flag":
-            duels.append(pair | odds)
+            duels.append(pair)
     sides = {
         name: {
             "units": mix,

@@ -68,7 +68,7 @@ def test_the_report_shows_the_first_movers_edge(tmp_path: Path) -> None:
 def test_the_command_of_a_row_computes_it_again(tmp_path: Path) -> None:
     simcore.sweep(sweep_table(), tmp_path / "run", threads=1)
     run = analysis.load(tmp_path / "run")
-    row = run.matchups.to_dict("records")[5]
+    row: dict[str, Any] = {str(name): value for name, value in run.matchups.iloc[5].items()}
     words = shlex.split(f'odds "{row["attacker_units"]}" "{row["defender_units"]}" {options(run, row)} --json')
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output

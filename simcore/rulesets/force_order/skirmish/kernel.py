@@ -355,7 +355,7 @@ def _set_up(games, m, board, battle, key, script, trace):
     first = np.int64(0)
     for side in range(2):
         last = first + games.numbers[m, side]
-        drawn = np.int64(0)
+        drawn = 0
         for i in range(games.placed[m, side]):
             p = np.int64(games.placing[m, first + i])
             word, _ = _block(i, draw_tag(0, 0, side, 0), battle, key)
@@ -428,9 +428,10 @@ def _take_turn(board, bounds, costs, battle, key, script, trace):
 
 
 @part
-def _play(games, m, lent_board, battle, key, script, trace):
+def _play(lent_games, m, lent_board, battle, lent_key, lent_script, lent_trace):
     """Play one game to its end."""
-    board = borrowed(lent_board)
+    games, board, key = borrowed(lent_games), borrowed(lent_board), borrowed(lent_key)
+    script, trace = borrowed(lent_script), borrowed(lent_trace)
     state, bounds, costs = board.state, games.bounds[games.order[m]], games.costs[m]
     clear_board(board, np.int64(battle & _1) if state[_FIRST_MOVER] == _IN_TURN else state[_FIRST_MOVER])
     _set_up(games, m, board, battle, key, script, trace)
