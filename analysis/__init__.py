@@ -7,7 +7,7 @@ Examples
 --------
 >>> import analysis
 >>> sorted(analysis.__all__)
-['load', 'report', 'summarize']
+['compare', 'game', 'load', 'report', 'summarize']
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analysis.balance import summarize
+    from analysis.comparison import compare
+    from analysis.contest import game
     from analysis.frames import load
     from analysis.reporting.document import report
 
-__all__ = ["load", "report", "summarize"]
+__all__ = ["compare", "game", "load", "report", "summarize"]
 
 _HOME = {
+    "compare": "analysis.comparison",
+    "game": "analysis.contest",
     "load": "analysis.frames",
     "report": "analysis.reporting.document",
     "summarize": "analysis.balance",

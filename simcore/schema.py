@@ -33,7 +33,7 @@ AUTO_EFFORT = 1_000_000_000
 STATE_EFFORT = 10_000
 """Steps of each state where a ruleset has no estimate of its own."""
 SMALL_CALL = 2**18
-"""Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
+"""Up to this many battles one thread is as quick as starting more."""
 
 SPREAD = ("q05", "q25", "q50", "q75", "q95", "negative")
 """What a solver tells of the swing behind the accumulators: quantiles, and the probability of a swing below 0."""
@@ -132,7 +132,7 @@ class Ruleset:
     encode : callable
         ``encode(scenarios) -> arrays`` (a NamedTuple of flat arrays).
     tally : callable
-        ``tally(arrays, keys, segments, parallel) -> (tallies, status, where)``.
+        ``tally(arrays, keys, segments, threads) -> (tallies, status, where)``.
     record : callable
         ``record(arrays, keys, row, first, count) -> (dict of per-battle arrays, tallies, status, where)``.
     replay : callable
@@ -170,7 +170,7 @@ class Ruleset:
     sweep_scenario : mapping of str
         Fields of a scenario's table that hold in sweeps unless the sweep file says otherwise.
     small_call : int
-        Up to this many battles the serial driver is as quick as starting threads.
+        Up to this many battles one thread is as quick as starting more.
     unit_names : callable or None
         ``unit_names(table) -> tuple of str``: units of the edition of a scenario's table, in table order; None
         where they are `units` in every edition.

@@ -1,4 +1,4 @@
-"""The only place that configures numba: cache directory, threading layer and the two decorators.
+"""The only place that configures numba: cache directory, the two decorators, and borrowed arrays.
 
 Numba's on-disk cache does not notice a change in *another* file, so machine code of an old version could
 run silently. The cache directory therefore carries a digest of every source file of the package: new
@@ -9,30 +9,24 @@ later compile re-reads the environment.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 __all__ = [
-    "LAUNCH_LOCK",
     "borrowed",
     "cache_directory",
-    "driver",
     "is_cache_cold",
     "is_jit_disabled",
     "kernel",
     "part",
-    "prange",
     "prune_cache",
     "source_digest",
-    "threading_layer",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -98,43 +92,16 @@ def _choose_cache_directory() -> Path:
 
 _CACHE = _choose_cache_directory()
 os.environ["NUMBA_CACHE_DIR"] = str(_CACHE)
-os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 
 import numba  # noqa: E402 - the environment above must be set first
-from numba import prange  # noqa: E402
 
 _NUMBA: Any = numba  # numba.config is filled at run time, which type checkers cannot see
 _NUMBA.config.CACHE_DIR = str(_CACHE)
 
 
-def _layer() -> str:
-    """Return the threading layer that will be used: omp, or workqueue where libgomp is missing."""
-    wanted = os.environ["NUMBA_THREADING_LAYER"]
-    if wanted == "omp":
-        try:
-            importlib.import_module("numba.np.ufunc.omppool")
-        except ImportError:
-            wanted = "workqueue"
-            os.environ["NUMBA_THREADING_LAYER"] = wanted
-    _NUMBA.config.THREADING_LAYER = wanted
-    return wanted
-
-
-_LAYER = _layer()
-
-LAUNCH_LOCK = threading.Lock()
-"""Held around every parallel launch: ``workqueue`` aborts when two Python threads launch at once, and
-``set_num_threads`` plus launch must not be interleaved."""
-
-
 def is_jit_disabled() -> bool:
     """Return True when kernels run as plain Python (``NUMBA_DISABLE_JIT``), as the coverage lane does."""
     return bool(_NUMBA.config.DISABLE_JIT)
-
-
-def threading_layer() -> str:
-    """Return the name of the threading layer that parallel drivers use (``"omp"`` or ``"workqueue"``)."""
-    return _LAYER
 
 
 def cache_directory() -> Path:
@@ -179,11 +146,6 @@ def part(function: _F) -> _F:
     return _NUMBA.njit(  # type: ignore[no-any-return]
         cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
     )(function)
-
-
-def driver(function: _F) -> _F:
-    """Compile a parallel driver: like `kernel`, with one ``prange`` whose body is one call."""
-    return _NUMBA.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)  # type: ignore[no-any-return]
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:

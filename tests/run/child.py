@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from unittest import mock
 
+from simcore.errors import StoreError
 from simcore.run import plan
 from simcore.run.session import SweepInterrupted, sweep
 from tests.run.sweeps import SHORT_PART, small
@@ -66,6 +67,14 @@ def main(mode: str, folder: Path, number: int) -> int:
         print(peak_memory() - before, result.parts_computed)  # noqa: T201 - read by the parent process
         return 0
     mock.patch.object(plan, "PART_BATTLES", SHORT_PART).start()
+    if mode == "rival":
+        print("ready", flush=True)  # noqa: T201 - the parent process waits for this
+        sys.stdin.readline()
+        try:
+            print("done", sweep(small(), folder, threads=1))  # noqa: T201 - read by the parent process
+        except StoreError as problem:
+            print(problem)  # noqa: T201 - the same
+        return 0
     if mode == "kill":
         die_at(number)
         sweep(small(), folder, threads=1)

@@ -30,11 +30,11 @@ _STEPS_A_STATE = 200
 
 
 def _tally(
-    arrays: Mixes, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Mixes, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.force_order.drive import tally_attacks  # noqa: PLC0415 - compiles kernels
 
-    return tally_attacks(arrays, keys, segments, parallel=parallel)
+    return tally_attacks(arrays, keys, segments, threads=threads)
 
 
 def _record(
@@ -83,11 +83,11 @@ def _effort(scenario: ForceOrderScenario) -> int:
 
 
 def _tally_games(
-    arrays: Games, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Games, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.force_order.skirmish.drive import tally_games  # noqa: PLC0415 - compiles kernels
 
-    return tally_games(arrays, keys, segments, parallel=parallel)
+    return tally_games(arrays, keys, segments, threads=threads)
 
 
 def _record_games(

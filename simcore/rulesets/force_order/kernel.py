@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import borrowed, driver, kernel, prange
+from simcore.core.jit import borrowed, kernel
 from simcore.core.rng import draw_tag, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.force_order.encoding import Accumulator
@@ -27,17 +27,7 @@ from simcore.rulesets.force_order.layout import (
 )
 from simcore.rulesets.force_order.steps import Options, duel_by_rank, resolve_attack
 
-__all__ = [
-    "CHUNK",
-    "Meetings",
-    "attack_rows_parallel",
-    "attack_rows_serial",
-    "draw_meeting",
-    "meet",
-    "resolve_parallel",
-    "resolve_serial",
-    "solve_attacks",
-]
+__all__ = ["CHUNK", "Meetings", "attack_all_rows", "draw_meeting", "meet", "resolve_all", "solve_attacks"]
 
 CHUNK = 16_384
 """Rows that are resolved together."""
@@ -107,7 +97,7 @@ def _attack_chunk(chunk, lent_rows, options, lent_answers, clauses, gaps, status
 
 
 @kernel
-def attack_rows_serial(rows, options, answers, clauses, gaps, status):
+def attack_all_rows(rows, options, answers, clauses, gaps, status):
     """Resolve all rows one chunk after the other.
 
     Parameters
@@ -122,13 +112,6 @@ def attack_rows_serial(rows, options, answers, clauses, gaps, status):
         Output.
     """
     for chunk in range(len(status)):
-        _attack_chunk(np.int64(chunk), rows, options, answers, clauses, gaps, status)
-
-
-@driver
-def attack_rows_parallel(rows, options, answers, clauses, gaps, status):
-    """Resolve all rows on all threads; arguments as in `attack_rows_serial`."""
-    for chunk in prange(len(status)):
         _attack_chunk(np.int64(chunk), rows, options, answers, clauses, gaps, status)
 
 
@@ -318,16 +301,9 @@ def resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetin
 
 
 @kernel
-def resolve_serial(segments, mixes, mine, keys, tallies, status, where, meetings):
+def resolve_all(segments, mixes, mine, keys, tallies, status, where, meetings):
     """Resolve all runs one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(np.int64(s), segments, mixes, mine, keys, tallies, status, where, meetings)
-
-
-@driver
-def resolve_parallel(segments, mixes, mine, keys, tallies, status, where, meetings):
-    """Resolve all runs on all threads; arguments as in `resolve_chunk`."""
-    for s in prange(len(segments)):
         resolve_chunk(np.int64(s), segments, mixes, mine, keys, tallies, status, where, meetings)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import driver, kernel, part, prange
+from simcore.core.jit import kernel, part
 from simcore.core.lane import emit, sort_lanes
 from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
@@ -80,7 +80,7 @@ from simcore.rulesets.general_combat.steps import (
 )
 from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event, trace_losses
 
-__all__ = ["MAX_CYCLE", "resolve_chunk", "resolve_parallel", "resolve_serial"]
+__all__ = ["MAX_CYCLE", "resolve_all"]
 
 MAX_CYCLE = (1 << 20) - 1
 
@@ -695,35 +695,11 @@ def resolve_chunk(
 
 
 @kernel
-def resolve_serial(
+def resolve_all(
     segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
 ):
     """Resolve all segments one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(
-            np.int64(s),
-            segments,
-            battles,
-            table,
-            keys,
-            tallies,
-            status,
-            where,
-            records,
-            trace,
-            script,
-            sea,
-            sea_records,
-            leave,
-        )
-
-
-@driver
-def resolve_parallel(
-    segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
-):
-    """Resolve all segments on all threads; arguments as in `resolve_chunk`."""
-    for s in prange(len(segments)):
         resolve_chunk(
             np.int64(s),
             segments,

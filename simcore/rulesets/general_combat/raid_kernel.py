@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simcore.core.dice import draw_hits
-from simcore.core.jit import driver, kernel, part, prange
+from simcore.core.jit import kernel, part
 from simcore.core.lane import emit
 from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
@@ -14,7 +14,7 @@ from simcore.rulesets.general_combat.raid import HEAVY_GROUP, HISTOGRAM, RaidAcc
 from simcore.rulesets.general_combat.steps import absorb, raid_damage
 from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event
 
-__all__ = ["resolve_raids", "resolve_raids_parallel", "resolve_raids_serial"]
+__all__ = ["resolve_all_raids", "resolve_raids"]
 
 _OK = int(Status.OK)
 _BAD_STATE = int(Status.BAD_STATE)
@@ -382,14 +382,7 @@ def resolve_raids(s, segments, raids, table, keys, tallies, status, where, recor
 
 
 @kernel
-def resolve_raids_serial(segments, raids, table, keys, tallies, status, where, records, trace, script):
+def resolve_all_raids(segments, raids, table, keys, tallies, status, where, records, trace, script):
     """Resolve all segments one after the other; arguments as in `resolve_raids`."""
     for s in range(len(segments)):
-        resolve_raids(np.int64(s), segments, raids, table, keys, tallies, status, where, records, trace, script)
-
-
-@driver
-def resolve_raids_parallel(segments, raids, table, keys, tallies, status, where, records, trace, script):
-    """Resolve all segments on all threads; arguments as in `resolve_raids`."""
-    for s in prange(len(segments)):
         resolve_raids(np.int64(s), segments, raids, table, keys, tallies, status, where, records, trace, script)

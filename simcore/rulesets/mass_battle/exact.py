@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.threads import share_out
 from simcore.enums import Side, Status
 from simcore.rulesets.mass_battle.encoding import ACCUMULATORS
 
@@ -107,15 +107,8 @@ def solve_battles(
     ).reshape(m, len(Side))
     run: Any = solver.solve_all
 
-    def solve(low: int) -> None:
-        part = np.arange(low, min(low + _AT_A_TIME, m))
-        run(part, arrays, remembers, rooms, tally, status, states)
+    def solve(low: int, high: int) -> None:
+        run(np.arange(low, high), arrays, remembers, rooms, tally, status, states)
 
-    starts = range(0, m, _AT_A_TIME)
-    if threads == 1 or len(starts) <= 1:
-        for low in starts:
-            solve(low)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(solve, starts))
+    share_out(solve, m, threads, most=_AT_A_TIME)
     return tally, states, status

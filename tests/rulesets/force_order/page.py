@@ -90,7 +90,7 @@ def ask(attacker: Piece, target: Piece, **row: Any) -> dict[str, Any]:
     columns = {f"attacker.{name}": [value] for name, value in attacker.items()}
     columns |= {f"target.{name}": [value] for name, value in target.items()}
     columns |= {name: [value] for name, value in ({"columns": 1, "result": "win"} | row).items()}
-    return resolve_rows(attack_rows(columns), parallel=False).describe(0)
+    return resolve_rows(attack_rows(columns), threads=1).describe(0)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

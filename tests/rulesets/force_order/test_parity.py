@@ -110,7 +110,7 @@ def assert_same(told: dict[str, Any], answer: ref.Answer, attacker: str, what: o
 def test_every_row_and_reading(options: RuleOptions, seed: int) -> None:
     rows = random_rows(seed)
     chosen = options.model_dump(include={*OPTION_FIELDS})
-    found = resolve_rows(rows, options, parallel=False)
+    found = resolve_rows(rows, options, threads=1)
     for i, row in enumerate(rows):
         given_row = reference_row(row)
         assert_same(
@@ -127,7 +127,7 @@ def test_worked_cases(case: dict[str, Any]) -> None:
     for part in ("attacker", "target"):
         columns |= {f"{part}.{name}": [value] for name, value in case[part].items() if name != "at"}
     chosen = {name: value for name, value in case.get("options", {}).items() if name != "tip_capacity"}
-    found = resolve_rows(attack_rows(columns), RuleOptions(**chosen), parallel=False).describe(0)
+    found = resolve_rows(attack_rows(columns), RuleOptions(**chosen), threads=1).describe(0)
     expect = case["expect"]
     assert found["outcome"] == expect["outcome"]
     assert REASONS.get(found["reason"], found["reason"]) == expect.get("reason", "legal")

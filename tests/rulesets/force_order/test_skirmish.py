@@ -314,7 +314,7 @@ def check_attacks(scenario: Any, attacks: Any) -> None:
     rows = np.ascontiguousarray(attacks[:, TraceColumn.ROW : TraceColumn.ROW + len(ROW_FIELDS)], dtype=np.int8)
     # A flag is taken without a duel, whatever the result.
     rows[:, RowField.RESULT] = np.maximum(attacks[:, TraceColumn.RESULT], 1)
-    found = resolve_rows(rows, scenario.rules.options, parallel=False)
+    found = resolve_rows(rows, scenario.rules.options, threads=1)
     assert np.array_equal(found.answers, attacks[:, TraceColumn.ANSWER : TraceColumn.PIECES])
     assert not found.answers[:, 0].any()
     assert np.array_equal(found.clauses, attacks[:, TraceColumn.CLAUSES].astype(np.uint64))

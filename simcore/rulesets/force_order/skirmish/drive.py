@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.force_order.edition import UNITS
 from simcore.rulesets.force_order.skirmish import kernel
@@ -40,18 +41,25 @@ def _run(
     segments: npt.NDArray[np.int64],
     records: kernel.Records,
     *,
-    parallel: bool,
+    threads: int,
 ) -> _Tallied:
     tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
-    run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
-    run(np.ascontiguousarray(segments), games, keys, tally, status, where, records, NO_SCRIPT, NO_TRACE)
+    run: Any = kernel.resolve_all
+    segments = np.ascontiguousarray(segments)
+
+    def resolve(low: int, high: int) -> None:
+        here = slice(low, high)
+        run(segments[here], games, keys, tally[here], status[here], where[here], records, NO_SCRIPT, NO_TRACE)
+
+    # A run of games takes seconds: one at a time, so that an interrupt is answered soon.
+    share_out(resolve, len(segments), threads, most=1)
     return tally, status, where
 
 
 def tally_games(
-    games: Games, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    games: Games, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> _Tallied:
     """Play runs of games.
 
@@ -61,7 +69,7 @@ def tally_games(
     keys : uint64 (M, 2)
     segments : int64 (N, 3)
         Row, first battle, number of battles.
-    parallel : bool
+    threads : int
 
     Returns
     -------
@@ -69,7 +77,7 @@ def tally_games(
     status : uint8 (N,)
     where : int64 (N,)
     """
-    return _run(games, keys, segments, _new_records(0), parallel=parallel)
+    return _run(games, keys, segments, _new_records(0), threads=threads)
 
 
 def record_games(
@@ -92,7 +100,7 @@ def record_games(
     """
     records = _new_records(count)
     segments = np.array([[row, first, count]], dtype=np.int64)
-    found = _run(games, keys, segments, records, parallel=False)
+    found = _run(games, keys, segments, records, threads=1)
     return records._asdict(), *found
 
 
@@ -125,6 +133,6 @@ def trace_game(
     keys = np.ascontiguousarray(key).reshape(1, 2)
     segments = np.array([[0, battle, 1]], dtype=np.int64)
     given = NO_SCRIPT if script is None else np.ascontiguousarray(script)
-    run: Any = kernel.resolve_serial
+    run: Any = kernel.resolve_all
     run(segments, games, keys, tally, status, where, _new_records(0), given, trace)
     return trace[trace[:, TraceColumn.EVENT] >= 0], tally[0], 0 if script is None else -int(where[0])

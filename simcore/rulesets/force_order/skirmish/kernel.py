@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import borrowed, driver, kernel, part, prange
+from simcore.core.jit import borrowed, kernel, part
 from simcore.core.rng import draw_tag, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.force_order.layout import FateField, FateRow, Kind, Result, RowField
@@ -45,7 +45,7 @@ from simcore.rulesets.force_order.skirmish.layout import (
     TraceColumn,
 )
 
-__all__ = ["Records", "resolve_parallel", "resolve_serial"]
+__all__ = ["Records", "resolve_all"]
 
 _OK = int(Status.OK)
 _UNIT = int(PieceColumn.UNIT)
@@ -572,14 +572,7 @@ def resolve_chunk(s, segments, games, keys, tallies, status, where, records, scr
 
 
 @kernel
-def resolve_serial(segments, games, keys, tallies, status, where, records, script, trace):
+def resolve_all(segments, games, keys, tallies, status, where, records, script, trace):
     """Play all runs one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(s, segments, games, keys, tallies, status, where, records, script, trace)
-
-
-@driver
-def resolve_parallel(segments, games, keys, tallies, status, where, records, script, trace):
-    """Play all runs on all threads; arguments as in `resolve_chunk`."""
-    for s in prange(len(segments)):
-        resolve_chunk(s, segments, games, keys, tallies, status, where, records, script, trace)
+        resolve_chunk(np.int64(s), segments, games, keys, tallies, status, where, records, script, trace)

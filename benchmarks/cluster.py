@@ -1,0 +1,85 @@
+"""Sweeps on local Dask workers: how throughput grows with them, and what a part costs besides its battles.
+
+    python benchmarks/cluster.py                  # 1, 2 and 4 workers
+    python benchmarks/cluster.py --workers 1 2    # others
+    python benchmarks/cluster.py --parts 200
+
+Times run from the first stored part to the last: starting workers and loading kernels is shown apart. The cost of a
+part besides its battles is the time of tiny parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from simcore.run import plan
+from simcore.run.session import sweep
+
+PART = 2**21
+TINY = 2**12
+
+
+class Clock:
+    """Progress that takes down when each part is stored."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def start(self, name: str, total: int, unit: str) -> None:  # noqa: ARG002 - the names are part of the protocol
+        self.began = time.perf_counter()
+
+    def advance(self, done: float, *, is_new: bool) -> None:  # noqa: ARG002 - the same
+        self.times.append(time.perf_counter())
+
+    def stop(self) -> None:
+        pass
+
+
+def measure(parts: int, battles: int, **how: Any) -> tuple[float, float]:
+    """Return the seconds until the first parts and the seconds of each further part."""
+    mixes = [f"{1 + i} infantry, {1 + i % 7} tank" for i in range(parts)]
+    config = {
+        "sweep": {"name": "cluster", "method": "simulate", "battles": battles},
+        "attacker": {"mixes": mixes},
+        "defender": {"mixes": ["12 infantry, 2 artillery"]},
+    }
+    clock = Clock()
+    # As many parts go first as are on their way at the same time: they wait for workers and kernels.
+    first = 3 * how.get("workers", 1)
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(plan, "PART_BATTLES", battles):
+        called = time.perf_counter()
+        sweep(config, Path(folder) / "out", progress=clock, **how)
+    assert len(clock.times) == parts
+    return clock.times[first - 1] - called, (clock.times[-1] - clock.times[first - 1]) / (parts - first)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--parts", type=int, default=60)
+    parser.add_argument("--tiny", type=int, default=200)
+    given = parser.parse_args()
+    measure(4, TINY, threads=1)
+    _, own = measure(given.parts, PART, threads=1)
+    _, own_tiny = measure(given.tiny, TINY, threads=1)
+    print(f"this process, one thread: {own * 1e3:.1f} ms a part, {own_tiny * 1e3:.2f} ms a tiny part")
+    one = None
+    for workers in given.workers:
+        start, each = measure(given.parts, PART, workers=workers)
+        _, tiny = measure(given.tiny, TINY, workers=workers)
+        one = each if one is None else one
+        print(
+            f"{workers} workers: {start:.1f} s to start, {each * 1e3:.1f} ms a part "
+            f"({one / each:.2f} times {given.workers[0]}), {tiny * 1e3:.2f} ms a tiny part"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
