@@ -674,20 +674,20 @@ def solve_checked(
     if rows:
         part = encoded if not problems else encode([encoded.scenarios[row] for row in rows])
         found, states_found, status = _launch_solver(part, threads)
-        for at, row in enumerate(rows):
-            reached[row] = states_found[at]
-            if status[at] == Status.OK:
-                tally[row, : found.shape[1]] = found[at]
-            elif status[at] != Status.CAPACITY:
+        reached[rows] = states_found
+        is_solved = status == Status.OK
+        tally[np.array(rows)[is_solved], : found.shape[1]] = found[is_solved]
+        for at in np.flatnonzero(~is_solved).tolist():
+            row = rows[at]
+            if status[at] != Status.CAPACITY:
                 name, battle = Status(int(status[at])).name, encoded.scenarios[row]
                 raise KernelStatusError(
                     f"{name}: {battle.unit_text(0)} v {battle.unit_text(1)} was not solved (internal error)"
                 )
-            else:
-                problems[row] = ScenarioError(
-                    "the battle has more states than the exact solver has room for; "
-                    + _way_out(ruleset, encoded.scenarios[row])
-                )
+            problems[row] = ScenarioError(
+                "the battle has more states than the exact solver has room for; "
+                + _way_out(ruleset, encoded.scenarios[row])
+            )
     return tally, reached, problems
 
 
