@@ -7,7 +7,7 @@ Examples
 --------
 >>> import analysis
 >>> sorted(analysis.__all__)
-['game', 'load', 'need', 'price', 'report', 'summarize', 'value']
+['compare', 'game', 'load', 'need', 'price', 'report', 'summarize', 'value']
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analysis.balance import summarize
+    from analysis.comparison import compare
     from analysis.contest import game
     from analysis.frames import load
     from analysis.marginal import value
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from analysis.reporting.document import report
     from analysis.requirement import need
 
-__all__ = ["game", "load", "need", "price", "report", "summarize", "value"]
+__all__ = ["compare", "game", "load", "need", "price", "report", "summarize", "value"]
 
 _HOME = {
+    "compare": "analysis.comparison",
     "game": "analysis.contest",
     "load": "analysis.frames",
     "need": "analysis.requirement",

@@ -23,6 +23,7 @@ import pandas as pd
 
 from analysis.estimators import (
     DEFAULT_LEVEL,
+    Interval,
     critical_value,
     lead_interval,
     mean_interval,
@@ -30,6 +31,7 @@ from analysis.estimators import (
     wilson,
 )
 from analysis.frames import SIDES
+from simcore.precision import always_valid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +42,8 @@ __all__ = ["matchup_table", "mix_table"]
 
 _EQUAL_COST: Final = 1.1
 _MEANS: Final = ("attacker_cost_lost", "defender_cost_lost", "swing")
+_MORE_MEANS: Final = ("first_mover_edge",)
+"""Means that only some battles have."""
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -59,10 +63,11 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     -------
     DataFrame
         The rows of ``run.matchups`` in their order with, per outcome, ``lo_<outcome>`` and ``hi_<outcome>``
-        (Wilson); ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
+        (Wilson, or those that hold at all times where a precision decided how many battles there are);
+        ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
         ``lo_`` and ``hi_``; ``favourite`` ("attacker", "defender", "none" when the interval of the lead holds
-        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost
-        and swing. Exact rows get intervals of no width and errors of 0.
+        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost,
+        swing and the first mover's edge. Exact rows get intervals of no width and errors of 0.
     """
     source = run.matchups
     is_exact = run.is_exact
@@ -70,8 +75,14 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     counted = source["status"].to_numpy(dtype=object) == "ok"
     battles = np.where(counted & ~is_exact, _floats(source["battles"]), np.nan)
 
+    def interval_of(successes: FloatArray) -> Interval:
+        if run.precision is None:
+            return wilson(successes, battles, level)
+        # Where the counts themselves decided how many battles there are, other intervals would be too narrow.
+        return Interval(*always_valid(successes, battles, outcomes=len(run.outcomes), level=level))
+
     def bounds(name: str, share: FloatArray) -> None:
-        interval = wilson(np.rint(share * battles), battles, level)
+        interval = interval_of(np.rint(share * battles))
         columns[f"lo_{name}"], columns[f"hi_{name}"] = (np.where(is_exact, share, bound) for bound in interval)
 
     for outcome in run.outcomes:
@@ -85,7 +96,11 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     lead = shares["attacker"] - shares["defender"]
     columns["lead"] = lead
     won = {side: np.rint(shares[side] * battles) for side in SIDES}
-    interval = lead_interval(won["attacker"], won["defender"], battles, level)
+    if run.precision is None:
+        interval = lead_interval(won["attacker"], won["defender"], battles, level)
+    else:
+        ours, theirs = interval_of(won["attacker"]), interval_of(won["defender"])
+        interval = Interval(ours.low - theirs.high, ours.high - theirs.low)
     low, high = (np.where(is_exact, lead, bound) for bound in interval)
     columns["lo_lead"], columns["hi_lead"] = low, high
     columns["favourite"] = np.select(
@@ -93,7 +108,7 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     )
     if "p_captured" in source:
         bounds("captured", _floats(source["p_captured"]))
-    for figure in (*_MEANS, run.rounds):
+    for figure in (*_MEANS, run.rounds, *(name for name in _MORE_MEANS if f"{name}_mean" in source)):
         error = standard_error(_floats(source[f"{figure}_sd"]), battles)
         columns[f"{figure}_se"] = np.where(counted, np.where(is_exact, 0.0, error), np.nan)
     return pd.DataFrame(columns, copy=False)

@@ -91,6 +91,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
         "failures": _failures(summary),
         "settings": _settings(summary),
         "level": f"{summary.level:.0%}".replace("%", " %"),
+        "intervals": "Wilson" if summary.run.precision is None else "valid at all times",
         "method": summary.run.method,
     }
     if len(summary.counted):
@@ -158,6 +159,15 @@ def _tiles(summary: Summary) -> list[dict[str, str]]:
         tiles.append(
             {"label": run.rounds.capitalize(), "value": figure_text(length), "note": "mean length of a battle"}
         )
+        if "first_mover_edge_mean" in counted:
+            edge = float(np.average(counted["first_mover_edge_mean"].to_numpy(dtype=np.float64), weights=weights))
+            tiles.append(
+                {
+                    "label": "First mover's edge",
+                    "value": points_text(edge),
+                    "note": "games won by the side that moved first, minus lost",
+                }
+            )
         clear = counted["favourite"].isin(SIDES).mean()
         tiles.append(
             {"label": "Clear favourite", "value": percent_text(float(clear)), "note": "of the matchups have one"}
@@ -170,7 +180,7 @@ def _battles_note(summary: Summary) -> str:
     run = summary.run
     if run.method == EXACT:
         return "no battle was drawn"
-    each = count_text(run.manifest.get("battles"))
+    each = run.battles_each
     return f"{run.mixture} with {each} each" if run.method == MIXED else f"{each} per matchup"
 
 
@@ -402,7 +412,7 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     at = summary.grid_points[summary.matchups.index.get_indexer(summary.counted.index)]
     rows = []
     for point in points:
-        table = summary.counted[at == point]
+        table = summary.counted if (at == point).all() else summary.counted[at == point]
         table = table.take(_picked(table, quota))
         order = np.argsort(-np.abs(table["swing_mean"].to_numpy(dtype=np.float64)), kind="stable")
         rows += [_matchup_row(summary, point, row) for row in table.take(order).to_dict(orient="records")]
@@ -428,6 +438,8 @@ def _extra_title(summary: Summary) -> str:
     table = summary.counted
     if "damage_mean" in table:
         return "Damage"
+    if "first_mover_edge_mean" in table:
+        return "First mover's edge"
     # At sea nothing is ever captured: a column of zeros would say no more than its absence.
     return "Captured" if "p_captured" in table and (table["p_captured"] > 0).any() else ""
 
@@ -470,6 +482,9 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
 def _extra_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
     if "damage_mean" in row:
         return figure_cell(row["damage_mean"], figure_text(row["damage_mean"]), f"± {figure_text(row['damage_sd'])}")
+    if "first_mover_edge_mean" in row:
+        edge, error = row["first_mover_edge_mean"], row["first_mover_edge_se"]
+        return figure_cell(edge, points_text(edge), f"± {points_text(error).lstrip('+')}")
     return (
         figure_cell(row["p_captured"], percent_text(row["p_captured"])) if "p_captured" in row else figure_cell(0.0, "")
     )
@@ -550,7 +565,7 @@ def _failures(summary: Summary) -> dict[str, Any]:
 
 
 def _battles_each(summary: Summary) -> str:
-    each = count_text(summary.run.manifest.get("battles"))
+    each = summary.run.battles_each
     return f"{each} of each that was simulated" if summary.run.method == MIXED else each
 
 
@@ -563,6 +578,7 @@ def _settings(summary: Summary) -> dict[str, Any]:
         ("Edition", manifest.get("edition", "?")),
         ("Method", run.mixture if run.method == MIXED else run.method),
         ("Battles per matchup", "none" if run.method == EXACT else _battles_each(summary)),
+        *([("Precision", f"every share within {100 * run.precision:g} points")] if run.precision is not None else []),
         ("Seed", manifest.get("seed", "?")),
         ("Pairing", run.pairing),
     ]

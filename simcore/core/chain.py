@@ -15,6 +15,7 @@ __all__ = [
     "Sums",
     "add_to",
     "binomial",
+    "clear_sums",
     "convolve",
     "describe_spread",
     "find_or_add",
@@ -183,6 +184,14 @@ def new_sums(capacity):
         chances=np.zeros(capacity),
         count=np.zeros(1, dtype=np.int64),
     )
+
+
+@kernel
+def clear_sums(sums):
+    """Make a distribution empty again."""
+    sums.places[:] = -1
+    sums.chances[: sums.count[0]] = 0.0
+    sums.count[0] = 0
 
 
 @kernel

@@ -19,7 +19,7 @@ MODULES = sorted(
 )
 VERBS = {
     "simcore": ["encode", "odds", "replay", "rulesets", "simulate", "sweep"],
-    "analysis": ["game", "load", "need", "price", "report", "summarize", "value"],
+    "analysis": ["compare", "game", "load", "need", "price", "report", "summarize", "value"],
 }
 
 

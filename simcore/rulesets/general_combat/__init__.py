@@ -67,19 +67,19 @@ _MEANS = {
 
 
 def _tally(
-    arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat.drive import tally_battles  # noqa: PLC0415 - compiles kernels
 
-    return tally_battles(arrays, keys, segments, parallel=parallel)
+    return tally_battles(arrays, keys, segments, threads=threads)
 
 
 def _tally_assaults(
-    arrays: Assaults, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Assaults, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat.drive import tally_assaults  # noqa: PLC0415 - compiles kernels
 
-    return tally_assaults(arrays, keys, segments, parallel=parallel)
+    return tally_assaults(arrays, keys, segments, threads=threads)
 
 
 def _record(
@@ -99,11 +99,11 @@ def _record_assaults(
 
 
 def _tally_raids(
-    arrays: Raids, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Raids, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat.drive import tally_raids  # noqa: PLC0415 - compiles kernels
 
-    return tally_raids(arrays, keys, segments, parallel=parallel)
+    return tally_raids(arrays, keys, segments, threads=threads)
 
 
 def _record_raids(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.general_combat import optimal
 from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ASSAULT_ACCUMULATORS, RowField, encode
@@ -26,7 +26,8 @@ __all__ = ["SEA_CAPACITIES", "solve_assaults", "solve_battles", "solve_raids"]
 _Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 """Expected accumulators, states reached and status of some matchups."""
 _COLUMNS = len(ACCUMULATORS) + len(SPREAD)
-_AT_A_TIME = 16
+_AT_A_TIME = 64
+"""Most battles in one call of a kernel."""
 _LAND_CAPACITY = 1_024
 _GROWTH = 8
 SEA_CAPACITIES = ((1_000, 60_000), (8_000, 400_000), (64_000, 1_500_000))
@@ -43,17 +44,11 @@ def _in_threads(
         np.full(len(rows), Status.UNSET, dtype=np.uint8),
     )
 
-    def solve(low: int) -> None:
-        part = slice(low, low + _AT_A_TIME)
+    def solve(low: int, high: int) -> None:
+        part = slice(low, high)
         run(rows[part], (found[0][part], found[1][part], found[2][part]))
 
-    starts = range(0, len(rows), _AT_A_TIME)
-    if threads == 1 or len(starts) <= 1:
-        for low in starts:
-            solve(low)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(solve, starts))
+    share_out(solve, len(rows), threads, most=_AT_A_TIME)
     return found
 
 
@@ -97,17 +92,16 @@ def _solve_land(
     from simcore.rulesets.general_combat.ends import new_ends  # noqa: PLC0415 - the same
 
     solve: Any = solver.solve_all
-    most = max((attacker_states(scenarios[row]) + 1 for row in rows), default=0)
     capacity = _LAND_CAPACITY
     while len(rows):
 
-        def run(some: npt.NDArray[np.int64], found: _Found, room: int = min(capacity, most)) -> None:
+        def run(some: npt.NDArray[np.int64], found: _Found, room: int = capacity) -> None:
             solve(some, arrays, room, found[0], found[2], found[1], new_ends(0))
 
         part = _in_threads(run, rows, _COLUMNS, threads)
         yield rows, part
         rows = rows[part[2] == Status.CAPACITY]
-        if capacity >= most:
+        if capacity > max((attacker_states(scenarios[row]) for row in rows), default=0):
             return
         capacity *= _GROWTH
 

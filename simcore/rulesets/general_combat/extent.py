@@ -128,11 +128,11 @@ def attacker_states(scenario: GeneralCombatScenario) -> int:
     -------
     int
     """
-    units = scenario.own_counts(Side.ATTACKER)
+    units = scenario.attacker.units
     total = sum(units.values())
-    aircraft = [units.get(unit, 0) for unit in AIRCRAFT]
-    guns = scenario.own_counts(Side.DEFENDER).get("aa_gun", 0)
-    after_fire = prod(n + 1 for n in aircraft) if guns else 1
+    after_fire = 1
+    if scenario.defender.units.get("aa_gun", 0):
+        after_fire = prod(units.get(unit, 0) + 1 for unit in AIRCRAFT)
     states = after_fire * (total + 1)
     # Each state may be left in part once, and what stays can then be lost unit by unit.
     return states * (total + 2) if scenario.may_leave_in_part else states
@@ -144,7 +144,7 @@ def _land_states(scenario: GeneralCombatScenario) -> int:
 
 def _hits(scenario: GeneralCombatScenario, side: Side) -> int:
     """Return how many different numbers of hits of a side are likely enough to be followed."""
-    dice = sum(count * scenario.fire(side, unit).dice for unit, count in scenario.own_counts(side).items())
+    dice = scenario.dice(side)
     # Twice 8.5 standard deviations of one half a die hold all but 1e-17 at either end.
     return min(dice + 1, 8 * isqrt(dice) + 2)
 

@@ -7,23 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, two_point, window
-from simcore.core.jit import part
+from simcore.core.jit import inlined_leaf, leaf, part
 from simcore.rulesets.general_combat.encoding import HitClass, RowField, UnitType
 from simcore.rulesets.general_combat.lane import N_CLASSES, SLOT_CLASS, SLOT_ODDS, SLOT_TYPE, count_dice
 from simcore.rulesets.general_combat.sea import SeaTotal
 from simcore.rulesets.general_combat.sea_states import (
     CHANCES_USED,
     COUNTS,
-    LISTS,
-    MARK,
     N_VOLLEYS,
-    PLACE,
     VOLLEYS,
-    find_row,
+    give_out,
     known_row,
+    queue_row,
 )
 
-__all__ = ["ALL_FIRE", "SPENT", "STRIKE", "Lists", "list_known", "list_losses", "most_hits"]
+__all__ = ["ALL_FIRE", "SPENT", "STRIKE", "Lists", "learn", "list_known", "list_losses", "most_hits", "new_lists"]
 
 STRIKE = np.int64(0)
 """Step 2: submarines alone."""
@@ -58,10 +56,36 @@ _VARIANTS = 4
 
 
 class Lists(NamedTuple):
-    """Lists of what a side may be left with: states, int64 (lists, N), and probabilities, float64 (lists, N)."""
+    """Lists of what a side may be left with.
+
+    Attributes
+    ----------
+    states : int64 (lists, N)
+    chances : float64 (lists, N)
+    lengths : int64 (lists,)
+    stays : float64 (lists,)
+        Probability of the state that the list was made for.
+    sums : float64 (N,)
+        Scratch: all zero between two lists.
+    """
 
     states: Any
     chances: Any
+    lengths: Any
+    stays: Any
+    sums: Any
+
+
+@part
+def new_lists(n, capacity):
+    """Return room for `n` lists of at most so many states."""
+    return Lists(
+        states=np.empty((n, capacity), dtype=np.int64),
+        chances=np.empty((n, capacity)),
+        lengths=np.zeros(n, dtype=np.int64),
+        stays=np.zeros(n),
+        sums=np.zeros(capacity),
+    )
 
 
 @part
@@ -77,7 +101,7 @@ def most_hits(plan, side, counts):
     return most
 
 
-@part
+@inlined_leaf
 def _roll(rules, plan, odds, side, kind, work):
     """Fill ``work.pmfs`` with the distributions of hits by class of the units in ``work.state``."""
     low_luck = rules[_LOW_LUCK_COMBAT] != 0
@@ -112,7 +136,7 @@ def _roll(rules, plan, odds, side, kind, work):
                 sizes[c] = two_point(points[c], per_hit, pmfs[c])
 
 
-@part
+@leaf
 def _add_hits(pmfs, sizes, to, source, n):
     """Add independent hits, at most `n`, to those of class `to`."""
     convolve(pmfs[to], sizes[to], pmfs[source], n, pmfs[_SUM])
@@ -121,13 +145,13 @@ def _add_hits(pmfs, sizes, to, source, n):
         pmfs[to, h] = pmfs[_SUM, h]
 
 
-@part
+@inlined_leaf
 def _record(shooters, work):
     """Write ``work.pmfs`` down as a new volley; returns its number, -1 if there is no room."""
     at = shooters.numbers[CHANCES_USED]
     new = shooters.numbers[N_VOLLEYS]
     sizes = work.sizes[0]
-    needed = 2 * (sizes[_OTHER] + 1) + sizes[_AIR] + 1 + sizes[_SUB] + 1
+    needed = 3 * (sizes[_OTHER] + 1) + sizes[_AIR] + 1 + sizes[_SUB] + 1
     if new >= len(shooters.volleys) or at + needed > len(shooters.chances):
         return np.int64(-1)
     shooters.numbers[N_VOLLEYS] = new + 1
@@ -138,15 +162,19 @@ def _record(shooters, work):
     for h in range(n, -1, -1):
         mass += work.pmfs[_OTHER, h]
         shooters.chances[at + n + 1 + h] = mass
+    mass = 0.0
+    for h in range(n + 1):
+        mass += work.pmfs[_OTHER, h]
+        shooters.chances[at + 2 * (n + 1) + h] = mass
     for c in range(N_CLASSES):
         shooters.volleys[new, _MOST + c] = sizes[c]
         for h in range(sizes[c] + 1):
             shooters.chances[at + h] = work.pmfs[c, h]
-        at += (2 if c == _OTHER else 1) * (sizes[c] + 1)
+        at += (3 if c == _OTHER else 1) * (sizes[c] + 1)
     return new
 
 
-@part
+@inlined_leaf
 def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
     """Return the volley of a state, -1 if there is no room."""
     column = VOLLEYS + kind * _VARIANTS
@@ -175,7 +203,7 @@ def _find_volley(rules, plan, odds, side, shooters, state, kind, joins, work):
     return found
 
 
-@part
+@inlined_leaf
 def _joins(facts, state, air_hits_subs):
     """Which hits may fall on anything of a state beside those of other units (GC-4.8.1).
 
@@ -190,7 +218,7 @@ def _joins(facts, state, air_hits_subs):
     return joins
 
 
-@part
+@inlined_leaf
 def list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which):
     """List what a side's state may be left with under the fire of a state of the enemy, if all of that is known.
 
@@ -223,91 +251,132 @@ def list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, whic
     fire = known.chances[1 - side]
     states = lists.states[which]
     chances = lists.chances[which]
+    sums = lists.sums
     joins = _joins(facts, state, air_hits_subs)
     volley = known.facts[1 - side, firing, VOLLEYS + kind * _VARIANTS + joins]
     if volley < 0:
-        return volley
-    at = volleys[volley, _AT]
+        return np.int64(-1)
+    other = volleys[volley, _AT]
     n_other = volleys[volley, _MOST + _OTHER]
     n_air = volleys[volley, _MOST + _AIR]
     n_sub = volleys[volley, _MOST + _SUB]
-    other = fire[at : at + n_other + 1]
-    or_more = fire[at + n_other + 1 : at + 2 * (n_other + 1)]
+    or_more = other + n_other + 1
+    or_fewer = or_more + n_other + 1
+    low = np.int64(0)
+    high = n_other
     n = np.int64(0)
     if n_air == 0 and n_sub == 0:
         row = known_row(facts, after, numbers, state, np.int64(0), np.int64(0), n_other)
         if row < 0:
-            return row
+            return np.int64(-1)
         last = np.int64(after[row]) - 1
         row += 1
-        low, high = window(other, n_other, cut)
-        low = min(low, last)
+        while low < last and fire[or_fewer + low] <= cut:
+            low += 1
+        while high > low and fire[or_more + high] <= cut:
+            high -= 1
         for h in range(low, min(high + 1, last)):
             states[n] = after[row + h]
-            chances[n] = other[h]
+            chances[n] = fire[other + h]
             n += 1
         if high >= last:
             # Further hits find nothing to hit.
             states[n] = after[row + last]
-            chances[n] = or_more[last]
+            chances[n] = fire[or_more + last]
             n += 1
+        # Any hit leaves another state.
+        lists.stays[which] = chances[0] if low == 0 else 0.0
         return n
-    at += 2 * (n_other + 1)
-    air = fire[at : at + n_air + 1]
-    sub = fire[at + n_air + 1 : at + n_air + 1 + n_sub + 1]
-    low_air, high_air = window(air, n_air, cut)
-    low_sub, high_sub = window(sub, n_sub, cut)
+    air = or_fewer + n_other + 1
+    sub = air + n_air + 1
+    low_air, high_air = window(fire[air:sub], n_air, cut)
+    low_sub, high_sub = window(fire[sub : sub + n_sub + 1], n_sub, cut)
     share = cut / ((high_air - low_air + 1) * (high_sub - low_sub + 1))
-    numbers[LISTS] += 1
-    generation = numbers[LISTS]
+    lacking = False
     for a in range(low_air, high_air + 1):
         for s in range(low_sub, high_sub + 1):
-            both = air[a] * sub[s]
+            both = fire[air + a] * fire[sub + s]
             if both <= share:
                 continue
             row = known_row(facts, after, numbers, state, a, s, n_other)
             if row < 0:
-                return row
+                lacking = True
+                continue
             last = np.int64(after[row]) - 1
             row += 1
-            low, high = window(other, n_other, share / both)
-            low = min(low, last)
-            for h in range(low, min(high, last) + 1):
-                chance = both * (other[h] if h < last else or_more[h])
-                to = np.int64(after[row + h])
-                if facts[to, MARK] != generation:
-                    facts[to, MARK] = generation
-                    facts[to, PLACE] = n
-                    states[n] = to
-                    chances[n] = chance
-                    n += 1
-                else:
-                    chances[facts[to, PLACE]] += chance
-    return n
+            # The ends are near those of the numbers of hits before.
+            tail = share / both
+            while low > 0 and fire[or_fewer + low - 1] > tail:
+                low -= 1
+            while low < n_other and fire[or_fewer + low] <= tail:
+                low += 1
+            while high < n_other and fire[or_more + high + 1] > tail:
+                high += 1
+            while high > low and fire[or_more + high] <= tail:
+                high -= 1
+            for h in range(min(low, last), min(high, last) + 1):
+                chance = both * (fire[other + h] if h < last else fire[or_more + h])
+                if chance > 0.0:
+                    to = after[row + h]
+                    if sums[to] == 0.0:
+                        states[n] = to
+                        n += 1
+                    sums[to] += chance
+    lists.stays[which] = sums[state]
+    for i in range(n):
+        to = states[i]
+        chances[i] = sums[to]
+        sums[to] = 0.0
+    return np.int64(-1) if lacking else n
 
 
-@part
-def list_losses(
-    rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, known, lists, which, work
-):
-    """Do what `list_known` does, and find out first what is not known; returns -1 if there is no room.
+@leaf
+def learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, work):
+    """Find out what `list_known` needs to know; arguments as there.
 
     Parameters
     ----------
     fleet, shooters : Fleet
         Of the side that is fired at, and of the enemy.
+
+    Returns
+    -------
+    bool
+        False if there is no room.
     """
-    n = list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
-    if n >= 0:
-        return n
     joins = _joins(fleet.facts, state, air_hits_subs)
     volley = _find_volley(rules, plan, odds, 1 - side, shooters, firing, kind, joins, work)
     if volley < 0:
-        return volley
+        return False
     n_other = shooters.volleys[volley, _MOST + _OTHER]
-    for a in range(shooters.volleys[volley, _MOST + _AIR] + 1):
-        for s in range(shooters.volleys[volley, _MOST + _SUB] + 1):
-            if known_row(fleet.facts, fleet.after, fleet.numbers, state, a, s, n_other) < 0:
-                if not find_row(rules, plan, side, fleet, state, a, s, n_other, work):
-                    return np.int64(-1)
-    return list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
+    n_air = shooters.volleys[volley, _MOST + _AIR]
+    n_sub = shooters.volleys[volley, _MOST + _SUB]
+    air = shooters.volleys[volley, _AT] + 3 * (n_other + 1)
+    sub = air + n_air + 1
+    low_air, high_air = window(shooters.chances[air:sub], n_air, cut)
+    low_sub, high_sub = window(shooters.chances[sub : sub + n_sub + 1], n_sub, cut)
+    share = cut / ((high_air - low_air + 1) * (high_sub - low_sub + 1))
+    n = np.int64(0)
+    for a in range(low_air, high_air + 1):
+        for s in range(low_sub, high_sub + 1):
+            likely = shooters.chances[air + a] * shooters.chances[sub + s] > share or n_air + n_sub == 0
+            if likely and known_row(fleet.facts, fleet.after, fleet.numbers, state, a, s, n_other) < 0:
+                if n + n_other + 1 > len(work.places):
+                    if not give_out(rules, plan, side, fleet, state, n, work):
+                        return False
+                    n = np.int64(0)
+                n = queue_row(side, fleet, state, a, s, n_other, n, work)
+                if n < 0:
+                    return False
+    return n == 0 or give_out(rules, plan, side, fleet, state, n, work)
+
+
+@leaf
+def list_losses(
+    rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, known, lists, which, work
+):
+    """Do what `list_known` does, and find out first what is not known; returns -1 if there is no room."""
+    while True:
+        n = list_known(known, side, state, firing, kind, air_hits_subs, cut, lists, which)
+        if n >= 0 or not learn(rules, plan, odds, side, fleet, state, shooters, firing, kind, air_hits_subs, cut, work):
+            return n

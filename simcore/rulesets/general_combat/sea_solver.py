@@ -5,16 +5,20 @@ sides, so states are found while they are reached (`sea_states.py`). Within a st
 enemy's dice alone (`sea_fire.py`): what either side may be left with is worked out apart, and the two are combined in
 a matrix of probabilities, own states by the enemy's. Pairs are taken in order of the hits that both sides can still
 take, which never grow; a pair's loop to itself is divided out. Pairs between step 2 and step 3 have a matrix of
-their own, so that one that is reached in many ways goes on once. Cycles that a retreat after n cycles or a cycle limit
-counts have one matrix after the other.
+their own, so that one that is reached in many ways goes on once, together with those that begin a cycle as the same
+pair. Cycles that a retreat after n cycles or a cycle limit counts have one matrix after the other.
+
+The room for all that is made once for many battles: clearing what a battle has used takes far less time.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from simcore.core.chain import add_to, new_sums
-from simcore.core.jit import kernel, part
+from simcore.core.chain import add_to, clear_sums, new_sums
+from simcore.core.jit import inlined_leaf, kernel, leaf, part
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     Accumulator,
@@ -25,29 +29,41 @@ from simcore.rulesets.general_combat.encoding import (
 )
 from simcore.rulesets.general_combat.ends import fold_swing, note_end
 from simcore.rulesets.general_combat.lane import Ending, few_lanes, plan_matchup
-from simcore.rulesets.general_combat.sea import conclude_at_sea, note_strikes
-from simcore.rulesets.general_combat.sea_fire import ALL_FIRE, SPENT, STRIKE, Lists, list_known, list_losses, most_hits
+from simcore.rulesets.general_combat.sea import conclude_at_sea
+from simcore.rulesets.general_combat.sea_fire import (
+    ALL_FIRE,
+    SPENT,
+    STRIKE,
+    learn,
+    list_known,
+    list_losses,
+    most_hits,
+    new_lists,
+)
 from simcore.rulesets.general_combat.sea_states import (
     AIR_HITS_SUBS,
     ATTACKER,
     COUNT,
     DEFENDER,
-    FOLLOWING,
+    HITS,
     LOST,
+    acts,
     add_start,
     change_at_end,
     end_cycle,
     find_firing,
+    hits_at_start,
     load_totals,
     new_fleet,
     new_known,
     new_work,
+    prepare_fleet,
     submerge_pair,
     submerges_in_step_2,
 )
 from simcore.rulesets.general_combat.steps import aircraft_without_room
 
-__all__ = ["solve_all_at_sea", "solve_sea"]
+__all__ = ["solve_all_at_sea"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -84,14 +100,12 @@ _A_DAMAGED = int(Accumulator.DAMAGED)
 _A_NO_LANDING = int(Accumulator.NO_LANDING)
 _A_SURVIVORS = int(Accumulator.SURVIVORS)
 
-_BUDGET = 2e-15
+_BUDGET = 4e-15
 """Probability of a battle that may be left out, shared out evenly among levels and the pairs of each."""
 _CUTS = 12
 """Ends of distributions of hits that one pair may cut off: two of each class of hits, in two steps, by two sides."""
-_FIRST_CELLS = 8
-"""Rows and columns of the matrix before the first cycle."""
-_SIDE_CELLS = 64
-"""Rows and columns of the others at first."""
+_FIRST_COLUMNS = 60
+"""States of the enemy for which matrices have room at first. No power of two: rows would stand in each other's way."""
 _CELLS_PER_PAIR = 8
 """Entries of a matrix for each pair of states for which there is room."""
 _MOST_EFFORT = 20_000_000_000
@@ -101,7 +115,7 @@ _MOST_CHANCES = 1 << 28
 """Most entries of the table of distributions of hits: two gigabytes, of which only what is used takes memory."""
 
 
-# Lists of what a side may be left with.
+# Lists of what a side may be left with: even numbers are the attacker's.
 _STRUCK_OWN = np.int64(0)
 _STRUCK_ENEMY = np.int64(1)
 _OWN = np.int64(2)
@@ -111,69 +125,184 @@ _CHANGED = np.int64(4)
 _N_LISTS = 5
 
 
-@part
-def _fit(matrix, own, enemy):
-    """Return a matrix that has room for the pairs of so many states."""
-    rows, columns = matrix.shape[0], matrix.shape[1]
-    if own <= rows and enemy <= columns:
-        return matrix
-    larger = np.zeros((rows if own <= rows else 2 * own, columns if enemy <= columns else 2 * enemy, 2))
-    for x in range(rows):
-        for y in range(columns):
-            larger[x, y, 0] = matrix[x, y, 0]
-            larger[x, y, 1] = matrix[x, y, 1]
-    return larger
+# Matrices.
+_BETWEEN = np.int64(2)
+"""Pairs between step 2 and step 3; the two before it hold pairs at the end of a cycle, of one cycle and of the next."""
+_N_MATRICES = 3
+
+# Entries of `_Room.sizes`.
+_COLUMNS = 0
+_CLEARED = 1
+
+
+class _Room(NamedTuple):
+    """Room for one battle after the other. N states of a side, P pairs.
+
+    Attributes
+    ----------
+    known : Known
+    own, enemy : Fleet
+    one : Lanes
+        A single lane.
+    work : Work
+    lists : Lists
+    last : float64 (S, outcomes, N)
+        Probabilities of the states in which battles end, all zero between two battles.
+    swing : Sums
+    pairs : int32 (P, 2)
+    cells : float64 (3, entries)
+        Matrices, all zero between two battles as far as they have been cleared: row by row, for each pair its
+        probability, and the same times the number of the cycle (its stamp).
+    sizes : int64 (2,)
+        Of the matrices: states of the enemy in a row, and entries that have been cleared.
+    """
+
+    known: Any
+    own: Any
+    enemy: Any
+    one: Any
+    work: Any
+    lists: Any
+    last: Any
+    swing: Any
+    pairs: Any
+    cells: Any
+    sizes: Any
 
 
 @part
-def _combine(lists, left, n_left, right, start, n_right, weight, stamp, matrix):
-    """Add the product of two lists, the second from `start` on, times a probability and a stamp, to a matrix."""
-    for i in range(n_left):
-        # No view of a row: it would be counted as a reference, which takes longer than many products.
-        x = lists.states[left, i]
-        c = weight * lists.chances[left, i]
-        w = stamp * lists.chances[left, i]
+def _new_room(capacity, dice, hits, swings):
+    """Return room for so many states of a side and pairs, dice of a side, hits that one can take, and swings."""
+    known = new_known(capacity[0], dice)
+    return _Room(
+        known=known,
+        own=new_fleet(known, ATTACKER, hits),
+        enemy=new_fleet(known, DEFENDER, hits),
+        one=few_lanes(np.int64(1)),
+        work=new_work(dice),
+        lists=new_lists(_N_LISTS, capacity[0]),
+        last=np.zeros((2, _N_OUTCOMES, capacity[0])),
+        swing=new_sums(swings),
+        pairs=np.empty((capacity[1], 2), dtype=np.int32),
+        cells=np.empty((_N_MATRICES, 2 * _CELLS_PER_PAIR * capacity[1])),
+        sizes=np.zeros(2, dtype=np.int64),
+    )
+
+
+@part
+def _clear(room):
+    """Clear what an unfinished battle has left behind."""
+    room.sizes[_CLEARED] = 0
+    room.last[:] = 0.0
+    room.lists.sums[:] = 0.0
+
+
+@leaf
+def _widen(cells, sizes, own, columns, needed):
+    """Make each matrix one of so many columns, with so many entries cleared, that has `own` rows in use."""
+    now = sizes[_COLUMNS]
+    for m in range(_N_MATRICES):
+        for k in range(sizes[_CLEARED], needed):
+            cells[m, k] = 0.0
+        if columns == now:
+            continue
+        # From the end on: nothing is written where something still has to be read.
+        for x in range(own - 1, 0, -1):
+            for k in range(2 * now - 1, -1, -1):
+                value = cells[m, 2 * now * x + k]
+                if value != 0.0:
+                    cells[m, 2 * now * x + k] = 0.0
+                    cells[m, 2 * columns * x + k] = value
+    sizes[_COLUMNS] = columns
+    sizes[_CLEARED] = max(sizes[_CLEARED], needed)
+
+
+@inlined_leaf
+def _fit(room):
+    """Make room for all pairs of the states found so far in the matrices; returns False if there is none."""
+    own = room.own.numbers[COUNT]
+    columns = room.sizes[_COLUMNS]
+    while columns < room.enemy.numbers[COUNT]:
+        columns *= 2
+    needed = 2 * own * columns
+    if needed > room.cells.shape[1]:
+        return False
+    if needed > room.sizes[_CLEARED] or columns > room.sizes[_COLUMNS]:
+        _widen(room.cells, room.sizes, own, columns, needed)
+    return True
+
+
+@inlined_leaf
+def _combine(lists, left, n_left, right, start, n_right, weight, stamp, cells, m, columns):
+    """Add the product of two lists, the second from `start` on, times a probability and a stamp, to a matrix.
+
+    Unsigned places: others would be compared with 0 one by one.
+    """
+    states = lists.states
+    chances = lists.chances
+    one = np.uint64(1)
+    two = np.uint64(2)
+    for i in range(0, n_left - 1, 2):
+        # Two rows at once: each entry of the second list is read for both.
+        row = np.uint64(2 * columns * states[left, i])
+        c = weight * chances[left, i]
+        w = stamp * chances[left, i]
+        next_row = np.uint64(2 * columns * states[left, i + 1])
+        next_c = weight * chances[left, i + 1]
+        next_w = stamp * chances[left, i + 1]
         for j in range(start, n_right):
-            y = lists.states[right, j]
-            matrix[x, y, 0] += c * lists.chances[right, j]
-            matrix[x, y, 1] += w * lists.chances[right, j]
+            y = two * np.uint64(states[right, j])
+            chance = chances[right, j]
+            at = row + y
+            cells[m, at] += c * chance
+            cells[m, at + one] += w * chance
+            at = next_row + y
+            cells[m, at] += next_c * chance
+            cells[m, at + one] += next_w * chance
+    if n_left % 2 != 0:
+        row = np.uint64(2 * columns * states[left, n_left - 1])
+        c = weight * chances[left, n_left - 1]
+        w = stamp * chances[left, n_left - 1]
+        for j in range(start, n_right):
+            at = row + two * np.uint64(states[right, j])
+            cells[m, at] += c * chances[right, j]
+            cells[m, at + one] += w * chances[right, j]
 
 
-@part
-def _chance_of(lists, which, n, state):
-    """Return the probability of a state in a list."""
-    for i in range(n):
-        if lists.states[which, i] == state:
-            return lists.chances[which, i]
-    return 0.0
+@inlined_leaf
+def _take(cells, m, at):
+    """Return the probability and the stamp of a place in a matrix, which is cleared."""
+    chance = cells[m, at]
+    stamp = cells[m, at + 1]
+    cells[m, at] = 0.0
+    cells[m, at + 1] = 0.0
+    return chance, stamp
 
 
-@part
-def _list_pairs(own, enemy, level, matrix, pairs):
-    """List the pairs of a matrix whose sides can take so many hits together; returns their number, -1 for too many."""
+@leaf
+def _list_pairs(own, enemy, level, cells, now, columns, pairs):
+    """List the pairs whose sides can take so many hits together; returns their number, -1 for too many."""
     n = np.int64(0)
-    rows, columns = matrix.shape[0], matrix.shape[1]
-    most = min(level, np.int64(len(own.first)) - 1)
-    least = max(np.int64(0), level - (np.int64(len(enemy.first)) - 1))
-    for hits in range(most, least - 1, -1):
-        first = np.int64(enemy.first[level - hits])
-        x = np.int64(own.first[hits])
+    most_back = enemy.numbers[HITS]
+    for hits in range(min(level, own.numbers[HITS]), max(np.int64(0), level - most_back) - 1, -1):
+        first = enemy.first[level - hits]
+        x = own.first[hits]
         while x >= 0:
-            if x < rows:
-                y = first
-                while y >= 0:
-                    if y < columns and matrix[x, y, 0] > 0.0:
-                        if n >= len(pairs):
-                            return np.int64(-1)
-                        pairs[n, 0] = x
-                        pairs[n, 1] = y
-                        n += 1
-                    y = np.int64(enemy.facts[y, FOLLOWING])
-            x = np.int64(own.facts[x, FOLLOWING])
+            y = first
+            while y >= 0:
+                at = 2 * (columns * x + y)
+                if cells[now, at] + cells[_BETWEEN, at] > 0.0:
+                    if n >= len(pairs):
+                        return np.int64(-1)
+                    pairs[n, 0] = x
+                    pairs[n, 1] = y
+                    n += 1
+                y = enemy.following[y]
+            x = own.following[x]
     return n
 
 
-@part
+@leaf
 def _outcome(ending, totals):
     """Outcome of a battle that ends so."""
     if ending == _CONDITION_A:
@@ -181,7 +310,7 @@ def _outcome(ending, totals):
     return np.int64(_RETREATS) if ending == _RETREAT else np.int64(_UNFINISHED)
 
 
-@part
+@leaf
 def _book(facts, x, y, outcome, chance, last, swing):
     """Book the probability of an end."""
     last[0, outcome, x] += chance
@@ -189,9 +318,9 @@ def _book(facts, x, y, outcome, chance, last, swing):
     add_to(swing, facts[1, y, LOST] - facts[0, x, LOST], chance)
 
 
-@part
+@leaf
 def _fold(plan, rules, side, fleet, last, acc):
-    """Turn the probabilities of a side's last states into accumulators."""
+    """Turn the probabilities of a side's last states into accumulators, and clear them."""
     damaged_give_room = rules[_DAMAGED_GIVE_ROOM] != 0
     base = plan.groups[side, 0]
     for outcome in range(_N_OUTCOMES):
@@ -200,6 +329,7 @@ def _fold(plan, rules, side, fleet, last, acc):
             chance = last[side, outcome, x]
             if chance == 0.0:
                 continue
+            last[side, outcome, x] = 0.0
             if side == 0:
                 acc[_A_BATTLES] += chance
                 acc[_A_OUTCOMES + outcome] += chance
@@ -225,7 +355,7 @@ def _fold(plan, rules, side, fleet, last, acc):
                 acc[_A_NO_LANDING + side] += chance * aircraft_without_room(plan.based[side], aircraft, carriers)
 
 
-@part
+@leaf
 def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work):
     """List what steps 3 and 4 may leave of both sides.
 
@@ -281,8 +411,8 @@ def _list_exchange(rules, plan, odds, own, enemy, x, y, fires, fires_back, kind,
     return min(n_own, n_changed) if n_changed < 0 else n_own, n_enemy, n_changed
 
 
-@part
-def _exchange(enemy, n_own, n_enemy, n_changed, weight, stamp, lists, matrix):
+@leaf
+def _exchange(enemy, n_own, n_enemy, n_changed, weight, stamp, lists, cells, m, columns):
     """Add what `_list_exchange` listed, times a probability and a stamp, to a matrix."""
     kept = n_enemy
     if n_changed > 0:
@@ -299,327 +429,476 @@ def _exchange(enemy, n_own, n_enemy, n_changed, weight, stamp, lists, matrix):
                 states[kept] = y
                 chances[kept] = c
                 kept += 1
-        _combine(lists, _CHANGED, n_changed, _ENEMY, kept, n_enemy, weight, stamp, matrix)
-    _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), kept, weight, stamp, matrix)
+        _combine(lists, _CHANGED, n_changed, _ENEMY, kept, n_enemy, weight, stamp, cells, m, columns)
+    _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), kept, weight, stamp, cells, m, columns)
 
 
-@part
-def _fight_doomed(
-    rules,
-    plan,
-    odds,
-    own,
-    enemy,
-    x,
-    y,
-    n_own,
-    n_enemy,
-    weight,
-    stamp,
-    cut,
-    known,
-    lists,
-    then,
-    totals,
-    struck,
-    scratch,
-    work,
-):
+@leaf
+def _fight_doomed(rules, plan, odds, room, x, y, n_own, n_enemy, weight, stamp, cut, then):
     """Add what a cycle leads to in which those lost in step 2 may fire once more (GC-2.3:sub_first_strike).
 
-    The lists after step 2 are made. Returns the matrix and the effort, -1 if there is no room.
+    The lists after step 2 are made. Returns the effort, -1 if there is no room.
     """
+    known = room.known
+    own = room.own
+    enemy = room.enemy
+    lists = room.lists
+    work = room.work
+    alive = room.one.alive
+    doomed = room.one.doomed
+    totals = room.one.totals
     one_by_one = rules[_ATTACKER_STRIKES_FIRST] != 0
-    alive, doomed = scratch
+    strikes_back = acts(rules, known.facts, DEFENDER, y, x)
     effort = np.int64(0)
     for j in range(n_enemy):
         after = lists.states[_STRUCK_ENEMY, j]
         fires_back = find_firing(rules, plan, DEFENDER, enemy, y, after, one_by_one, totals, alive, doomed, work)
         if fires_back < 0:
-            return then, np.int64(-1)
-        if one_by_one and struck[1, 0] != 0:
+            return np.int64(-1)
+        if one_by_one and strikes_back:
             n_own = list_losses(
-                rules,
-                plan,
-                odds,
-                ATTACKER,
-                own,
-                x,
-                enemy,
-                after,
-                STRIKE,
-                np.int64(0),
-                cut,
-                known,
-                lists,
-                _STRUCK_OWN,
+                rules, plan, odds, ATTACKER, own, x, enemy, after, STRIKE, np.int64(0), cut, known, lists, _STRUCK_OWN,
                 work,
-            )
+            )  # fmt: skip
         if n_own < 0:
-            return then, np.int64(-1)
+            return np.int64(-1)
         for i in range(n_own):
             before = lists.states[_STRUCK_OWN, i]
             share = lists.chances[_STRUCK_ENEMY, j] * lists.chances[_STRUCK_OWN, i]
             fires = find_firing(rules, plan, ATTACKER, own, x, before, np.bool_(False), totals, alive, doomed, work)
             if fires < 0:
-                return then, np.int64(-1)
+                return np.int64(-1)
             a, b, c = _list_exchange(
-                rules,
-                plan,
-                odds,
-                own,
-                enemy,
-                before,
-                after,
-                fires,
-                fires_back,
-                ALL_FIRE,
-                ALL_FIRE,
-                cut,
-                known,
-                lists,
+                rules, plan, odds, own, enemy, before, after, fires, fires_back, ALL_FIRE, ALL_FIRE, cut, known, lists,
                 work,
-            )
-            if a < 0:
-                return then, np.int64(-1)
-            then = _fit(then, own.numbers[COUNT], enemy.numbers[COUNT])
-            _exchange(enemy, a, b, c, weight * share, stamp * share, lists, then)
+            )  # fmt: skip
+            if a < 0 or not _fit(room):
+                return np.int64(-1)
+            _exchange(enemy, a, b, c, weight * share, stamp * share, lists, room.cells, then, room.sizes[_COLUMNS])
             effort += a * b
-    return then, effort
+    return effort
 
 
-@part
-def _divide_out(chance, stamp, stays):
-    """Return how often a pair is met that leads back to itself with probability `stays`, and the same with stamps."""
-    visits = chance / (1.0 - stays)
-    return visits, (stamp + stays * visits) / (1.0 - stays)
+@inlined_leaf
+def _visits(begins, begin_stamp, struck, struck_stamp, unhurt, missed):
+    """Return how often a cycle begins with a pair that may lead back to itself, and the same with stamps.
+
+    Parameters
+    ----------
+    begins, begin_stamp : float64
+        Probability with which it is reached from elsewhere at the beginning of a cycle.
+    struck, struck_stamp : float64
+        The same between step 2 and step 3.
+    unhurt, missed : float64
+        Probability that it is still the same pair after step 2, and after what follows.
+    """
+    stays = unhurt * missed
+    visits = (begins + missed * struck) / (1.0 - stays)
+    return visits, (begin_stamp + missed * struck_stamp + stays * visits) / (1.0 - stays)
 
 
-@part
-def _list_strike(known, side, state, firing, strikes, cut, lists, which):
-    """List what the enemy's strike in step 2 may leave of a side: the state itself where there is none."""
-    if strikes == 0:
-        lists.states[which, 0] = state
-        lists.chances[which, 0] = 1.0
-        return np.int64(1)
-    return list_known(known, side, state, firing, STRIKE, np.int64(0), cut, lists, which)
+@inlined_leaf
+def _fire_of(facts, side, firing, acting, which):
+    """Return the kind of fire that makes a list of a side, and whether aircraft among it can hit submarines.
+
+    `acting` says whether the submarines of those who fire act in step 2.
+    """
+    if which < _OWN:
+        return STRIKE, np.int64(0)
+    return SPENT if acting else ALL_FIRE, facts[1 - side, firing, AIR_HITS_SUBS]
 
 
-@part
-def _trade(rules, known, x, y, struck, chance, stamp, resumed, loops, cut, lists, then, between):
+@inlined_leaf
+def _trade(
+    rules, known, lists, cells, columns, x, y, begins, begin_stamp, struck, struck_stamp, fights, loops, cut, then
+):
     """Do what `_lead` does where all that may follow is known, but for rules that few editions have.
 
     Returns
     -------
     visits, stamps : float64
     effort : int64
-        -1 where that is not so: nothing is done then.
+        Negative where that is not so: -1 less the list that cannot be made. Nothing is done then.
     """
-    lacking = (0.0, 0.0, np.int64(-1))
-    strikes = not resumed and (struck[0, 0] != 0 or struck[1, 0] != 0)
-    if strikes and rules[_STRIKE_ALWAYS] + rules[_ATTACKER_STRIKES_FIRST] != 0:
-        return lacking
-    if known.numbers[0, COUNT] > then.shape[0] or known.numbers[1, COUNT] > then.shape[1]:
-        return lacking
-    if strikes and (known.numbers[0, COUNT] > between.shape[0] or known.numbers[1, COUNT] > between.shape[1]):
-        return lacking
-    flag_back = known.facts[1, y, AIR_HITS_SUBS]
-    if flag_back != 0 and rules[_DOOMED_DESTROYER_COUNTS] == 0:
-        return lacking
-    kind = SPENT if struck[0, 0] != 0 else ALL_FIRE
-    kind_back = SPENT if struck[1, 0] != 0 else ALL_FIRE
-    n_own = list_known(known, ATTACKER, x, y, kind_back, flag_back, cut, lists, _OWN)
-    if n_own < 0:
-        return lacking
-    n_enemy = list_known(known, DEFENDER, y, x, kind, known.facts[0, x, AIR_HITS_SUBS], cut, lists, _ENEMY)
-    if n_enemy < 0:
-        return lacking
-    n_struck_own = np.int64(0)
-    n_struck_enemy = np.int64(0)
+    facts = known.facts
+    acts_own = acts(rules, facts, ATTACKER, x, y)
+    acts_enemy = acts(rules, facts, DEFENDER, y, x)
+    strikes = fights and (acts_own or acts_enemy)
+    lengths = lists.lengths
+    # What needs the longest rows comes first.
+    for which in range(_ENEMY, (_STRUCK_OWN if strikes else _OWN) - 1, -1):
+        side = which % 2
+        state = x if side == ATTACKER else y
+        firing = y if side == ATTACKER else x
+        acting = acts_enemy if side == ATTACKER else acts_own
+        if which < _OWN and not acting:
+            # A side whose submarines do not act in this step has no strike that could hit.
+            lists.states[which, 0] = state
+            lists.chances[which, 0] = 1.0
+            lists.stays[which] = 1.0
+            lengths[which] = 1
+            continue
+        kind, flag = _fire_of(facts, side, firing, acting, which)
+        lengths[which] = list_known(known, side, state, firing, kind, flag, cut, lists, which)
+        if lengths[which] < 0:
+            return 0.0, 0.0, -1 - which
+    missed = lists.stays[_OWN] * lists.stays[_ENEMY]
     unhurt = 1.0
+    effort = lengths[_OWN] * lengths[_ENEMY]
     if strikes:
-        # A side whose submarines do not act in this step has no strike that could hit.
-        n_struck_own = _list_strike(known, ATTACKER, x, y, struck[1, 0], cut, lists, _STRUCK_OWN)
-        n_struck_enemy = _list_strike(known, DEFENDER, y, x, struck[0, 0], cut, lists, _STRUCK_ENEMY)
-        if n_struck_own < 0 or n_struck_enemy < 0:
-            return lacking
-        unhurt = _chance_of(lists, _STRUCK_OWN, n_struck_own, x) * _chance_of(lists, _STRUCK_ENEMY, n_struck_enemy, y)
-    visits = chance
-    stamps = stamp
+        unhurt = lists.stays[_STRUCK_OWN] * lists.stays[_STRUCK_ENEMY]
+        effort += lengths[_STRUCK_OWN] * lengths[_STRUCK_ENEMY]
+    visits = begins
+    stamps = begin_stamp
     if loops:
-        stays = unhurt * _chance_of(lists, _OWN, n_own, x) * _chance_of(lists, _ENEMY, n_enemy, y)
-        visits, stamps = _divide_out(chance, stamp, stays)
+        visits, stamps = _visits(begins, begin_stamp, struck, struck_stamp, unhurt, missed)
     weight = visits
-    marked = stamps if resumed else stamps + visits
+    marked = stamps + visits
+    at = 2 * (columns * x + y)
     if strikes:
-        _combine(lists, _STRUCK_OWN, n_struck_own, _STRUCK_ENEMY, np.int64(0), n_struck_enemy, weight, marked, between)
+        _combine(
+            lists, _STRUCK_OWN, lengths[_STRUCK_OWN], _STRUCK_ENEMY, np.int64(0), lengths[_STRUCK_ENEMY],
+            weight, marked, cells, _BETWEEN, columns,
+        )  # fmt: skip
         # Nothing else leads to this pair any more.
-        weight = between[x, y, 0]
-        marked = between[x, y, 1]
-        between[x, y, 0] = 0.0
-        between[x, y, 1] = 0.0
+        weight, marked = _take(cells, _BETWEEN, at)
+    weight += struck
+    marked += struck_stamp
     if weight > 0.0:
-        _combine(lists, _OWN, n_own, _ENEMY, np.int64(0), n_enemy, weight, marked, then)
+        _combine(lists, _OWN, lengths[_OWN], _ENEMY, np.int64(0), lengths[_ENEMY], weight, marked, cells, then, columns)
     if loops:
-        then[x, y, 0] = 0.0
-        then[x, y, 1] = 0.0
-    return visits, stamps, n_own * n_enemy + n_struck_own * n_struck_enemy
+        _take(cells, then, at)
+    return visits, stamps, effort
 
 
-@part
-def _lead(
-    rules, plan, odds, own, enemy, x, y, struck, totals, chance, stamp, resumed, loops, cut, known, lists, then,
-    between, scratch, work,
-):  # fmt: skip
+@inlined_leaf
+def _learn_list(rules, plan, odds, room, x, y, which, cut):
+    """Find out what `_trade` needs to know for a list; returns False if there is no room."""
+    own = room.own
+    enemy = room.enemy
+    facts = room.known.facts
+    if which % 2 == ATTACKER:
+        kind, flag = _fire_of(facts, ATTACKER, y, acts(rules, facts, DEFENDER, y, x), which)
+        learned = learn(rules, plan, odds, ATTACKER, own, x, enemy, y, kind, flag, cut, room.work)
+    else:
+        kind, flag = _fire_of(facts, DEFENDER, x, acts(rules, facts, ATTACKER, x, y), which)
+        learned = learn(rules, plan, odds, DEFENDER, enemy, y, own, x, kind, flag, cut, room.work)
+    return learned and _fit(room)
+
+
+@leaf
+def _lead(rules, plan, odds, room, x, y, begins, begin_stamp, struck, struck_stamp, fights, loops, cut, then):
     """Add what a cycle leads to from a pair of states.
 
     Parameters
     ----------
     x, y : int64
-        The pair, after submerging.
-    struck : int32 (S, 1)
-        Whose submarines act in step 2 of the cycle.
-    totals : int32 (quantities, 1)
-        Counts of the board.
-    chance, stamp : float64
-        Probability of the pair, and the same times the number of the cycle.
-    resumed : bool
-        Whether step 2 is over. Where destroyers stop strikes, none is lost in it (GC-4.2.7): who has struck can be read
-        from who is left.
+        The pair, after submerging. Its board is counted in ``room.one.totals``.
+    begins, begin_stamp : float64
+        Probability with which a cycle begins with it, and the same times the number of the cycle.
+    struck, struck_stamp : float64
+        The same of the pair between step 2 and step 3, the stamp for the cycle after that. Where destroyers stop
+        strikes, none is lost in step 2 (GC-4.2.7): who has struck can be read from who is left.
+    fights : bool
+        Whether a cycle may begin with it.
     loops : bool
-        Whether `then` holds the pair itself: the way back to it is divided out.
+        Whether what it leads to holds the pair itself: the way back to it is divided out.
     cut : float64
         What may be left out at each end of a distribution.
-    then, between : float64 (own states, enemy states, 2)
-        Probabilities and stamps after the cycle, and between its step 2 and step 3.
-    scratch : (int32 (G + 1, 1), int32 (G + 1, 1))
+    then : int64
+        Matrix of the pairs after the cycle.
 
     Returns
     -------
-    then, between : float64 (own states, enemy states, 2)
-        The same, larger ones where there was not enough room.
     visits, stamps : float64
-        How often the pair is met, the same times the number of the cycle.
+        How often a cycle begins with the pair, the same times the number of the cycle.
     effort : int64
         Pairs that it leads to, -1 if there is no room.
     """
-    strikes = struck[0, 0] != 0 or struck[1, 0] != 0
+    lacking = (0.0, 0.0, np.int64(-1))
+    known = room.known
+    own = room.own
+    enemy = room.enemy
+    lists = room.lists
+    work = room.work
+    cells = room.cells
+    acts_own = acts(rules, known.facts, ATTACKER, x, y)
+    acts_enemy = acts(rules, known.facts, DEFENDER, y, x)
+    strikes = fights and (acts_own or acts_enemy)
     strip = rules[_STRIKE_ALWAYS] != 0
     one_by_one = rules[_ATTACKER_STRIKES_FIRST] != 0
     fires = x
     fires_back = y
-    kind = SPENT if struck[0, 0] != 0 else ALL_FIRE
-    kind_back = SPENT if struck[1, 0] != 0 else ALL_FIRE
+    kind = SPENT if acts_own else ALL_FIRE
+    kind_back = SPENT if acts_enemy else ALL_FIRE
     n_own = np.int64(1)
     n_enemy = np.int64(1)
     unhurt = 1.0
-    a = np.int64(-1)
-    b = a
-    c = a
-    if strikes and not resumed:
+    if strikes:
         lists.states[_STRUCK_OWN, 0] = x
         lists.chances[_STRUCK_OWN, 0] = 1.0
+        lists.stays[_STRUCK_OWN] = 1.0
         lists.states[_STRUCK_ENEMY, 0] = y
         lists.chances[_STRUCK_ENEMY, 0] = 1.0
-        if struck[0, 0] != 0:
+        lists.stays[_STRUCK_ENEMY] = 1.0
+        if acts_own:
             n_enemy = list_losses(
-                rules,
-                plan,
-                odds,
-                DEFENDER,
-                enemy,
-                y,
-                own,
-                x,
-                STRIKE,
-                np.int64(0),
-                cut,
-                known,
-                lists,
-                _STRUCK_ENEMY,
+                rules, plan, odds, DEFENDER, enemy, y, own, x, STRIKE, np.int64(0), cut, known, lists, _STRUCK_ENEMY,
                 work,
-            )
-        if struck[1, 0] != 0:
+            )  # fmt: skip
+        if acts_enemy:
             n_own = list_losses(
                 rules, plan, odds, ATTACKER, own, x, enemy, y, STRIKE, np.int64(0), cut, known, lists, _STRUCK_OWN, work
             )
-        unhurt = _chance_of(lists, _STRUCK_OWN, n_own, x) * _chance_of(lists, _STRUCK_ENEMY, n_enemy, y)
+        if n_own < 0 or n_enemy < 0:
+            return lacking
+        unhurt = lists.stays[_STRUCK_OWN] * lists.stays[_STRUCK_ENEMY]
         if strip:
-            alive, doomed = scratch
+            totals = room.one.totals
+            alive = room.one.alive
+            doomed = room.one.doomed
             fires = find_firing(rules, plan, ATTACKER, own, x, x, np.bool_(False), totals, alive, doomed, work)
             fires_back = find_firing(rules, plan, DEFENDER, enemy, y, y, one_by_one, totals, alive, doomed, work)
             kind = ALL_FIRE
             kind_back = ALL_FIRE
-    if min(n_own, n_enemy, fires, fires_back) >= 0:
-        # If nobody is hit in step 2, the pair goes on to step 3 as it is.
-        a, b, c = _list_exchange(
-            rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work
-        )
-    if a < 0:
-        return then, between, 0.0, 0.0, np.int64(-1)
-    visits = chance
-    stamps = stamp
+            if fires < 0 or fires_back < 0:
+                return lacking
+    # If nobody is hit in step 2, the pair goes on to step 3 as it is.
+    a, b, c = _list_exchange(
+        rules, plan, odds, own, enemy, x, y, fires, fires_back, kind, kind_back, cut, known, lists, work
+    )
+    if a < 0 or not _fit(room):
+        return lacking
+    visits = begins
+    stamps = begin_stamp
     if loops:
-        stays = unhurt * _chance_of(lists, _OWN, a, x) * _chance_of(lists, _ENEMY, b, y)
-        visits, stamps = _divide_out(chance, stamp, stays)
+        missed = lists.stays[_OWN] * lists.stays[_ENEMY]
+        visits, stamps = _visits(begins, begin_stamp, struck, struck_stamp, unhurt, missed)
     weight = visits
-    marked = stamps if resumed else stamps + visits
+    marked = stamps + visits
     effort = a * b
     if strikes and strip:
-        then, effort = _fight_doomed(
-            rules, plan, odds, own, enemy, x, y, n_own, n_enemy, weight, marked, cut, known, lists, then, totals,
-            struck,            scratch, work,
-        )  # fmt: skip
+        effort = _fight_doomed(rules, plan, odds, room, x, y, n_own, n_enemy, weight, marked, cut, then)
+        if effort < 0:
+            return lacking
         weight = 0.0
-    elif strikes and not resumed:
+        marked = 0.0
+    elif strikes:
         effort += n_own * n_enemy
         for j in range(n_enemy):
             after = lists.states[_STRUCK_ENEMY, j]
-            if one_by_one and struck[1, 0] != 0:
+            if one_by_one and acts_enemy:
                 n_own = list_losses(
-                    rules,
-                    plan,
-                    odds,
-                    ATTACKER,
-                    own,
-                    x,
-                    enemy,
-                    after,
-                    STRIKE,
-                    np.int64(0),
-                    cut,
-                    known,
-                    lists,
-                    _STRUCK_OWN,
-                    work,
-                )
-                if n_own < 0:
-                    return then, between, 0.0, 0.0, np.int64(-1)
-            between = _fit(between, own.numbers[COUNT], enemy.numbers[COUNT])
-            for i in range(n_own):
-                share = lists.chances[_STRUCK_ENEMY, j] * lists.chances[_STRUCK_OWN, i]
-                between[lists.states[_STRUCK_OWN, i], after, 0] += weight * share
-                between[lists.states[_STRUCK_OWN, i], after, 1] += marked * share
+                    rules, plan, odds, ATTACKER, own, x, enemy, after, STRIKE, np.int64(0), cut, known, lists,
+                    _STRUCK_OWN, work,
+                )  # fmt: skip
+                if n_own < 0 or not _fit(room):
+                    return lacking
+            _combine(
+                lists, _STRUCK_OWN, n_own, _STRUCK_ENEMY, j, j + 1, weight, marked, cells, _BETWEEN,
+                room.sizes[_COLUMNS],
+            )  # fmt: skip
         # Nothing else leads to this pair any more.
-        weight = between[x, y, 0]
-        marked = between[x, y, 1]
-        between[x, y, :] = 0.0
+        weight, marked = _take(cells, _BETWEEN, 2 * (room.sizes[_COLUMNS] * x + y))
+    weight += struck
+    marked += struck_stamp
     if weight > 0.0:
-        then = _fit(then, own.numbers[COUNT], enemy.numbers[COUNT])
-        _exchange(enemy, a, b, c, weight, marked, lists, then)
+        _exchange(enemy, a, b, c, weight, marked, lists, cells, then, room.sizes[_COLUMNS])
     if loops:
-        then[x, y, :] = 0.0
-    return then, between, visits, stamps, effort
+        _take(cells, then, 2 * (room.sizes[_COLUMNS] * x + y))
+    return visits, stamps, effort
 
 
-@part
-def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
-    """Solve one sea battle exactly.
+@inlined_leaf
+def _needs_lead(rules, facts, x, y, fights):
+    """Whether only `_lead` knows the rules by which a pair fights."""
+    if facts[1, y, AIR_HITS_SUBS] != 0 and rules[_DOOMED_DESTROYER_COUNTS] == 0:
+        return True
+    if not fights or rules[_STRIKE_ALWAYS] + rules[_ATTACKER_STRIKES_FIRST] == 0:
+        return False
+    return acts(rules, facts, ATTACKER, x, y) or acts(rules, facts, DEFENDER, y, x)
+
+
+@inlined_leaf
+def _fight(rules, plan, odds, room, x, y, begins, begin_stamp, struck, struck_stamp, fights, loops, cut, then):
+    """Do what `_lead` does, in the shortest way."""
+    if _needs_lead(rules, room.known.facts, x, y, fights):
+        return _lead(rules, plan, odds, room, x, y, begins, begin_stamp, struck, struck_stamp, fights, loops, cut, then)
+    while True:
+        visits, stamps, effort = _trade(
+            rules, room.known, room.lists, room.cells, room.sizes[_COLUMNS], x, y, begins, begin_stamp, struck,
+            struck_stamp, fights, loops, cut, then,
+        )  # fmt: skip
+        if effort >= 0 or not _learn_list(rules, plan, odds, room, x, y, -1 - effort, cut):
+            return visits, stamps, effort
+
+
+@leaf
+def _go_through(rules, plan, odds, room, counted, acc, ends):
+    """Follow a battle from its start to all its ends.
 
     Parameters
     ----------
-    s : int64
-        Entry of `rows`, `tallies`, `status` and `reached`.
+    rules : int64 (fields,)
+    plan : Plan
+    odds : int64 (N, 2)
+    room : _Room
+        Prepared for the battle.
+    counted : int64
+        Cycles that are told apart.
+    acc : float64 (K,)
+        Output: number of cycles.
+    ends : Ends
+        Output, as of `solve_all_at_sea`.
+
+    Returns
+    -------
+    int64
+        Pairs of states that were reached, -1 if there are too many.
+    """
+    known = room.known
+    own = room.own
+    enemy = room.enemy
+    one = room.one
+    cells = room.cells
+    work = room.work
+    submerging = submerges_in_step_2(rules)
+    top = own.numbers[HITS] + enemy.numbers[HITS]
+    add_start(rules, plan, own, enemy, one.alive, work)
+    if not _fit(room):
+        return np.int64(-1)
+    now = np.int64(0)
+    cells[now, 0] = 1.0
+    cells[now, 1] = 1.0
+    share = _BUDGET / ((counted + 1) * (top + 1))
+    effort = np.int64(0)
+    n_reached = np.int64(0)
+    visits_sum = 0.0
+    squares_sum = 0.0
+    for cycle in range(counted + 1):
+        is_last = cycle == counted
+        then = now if is_last else 1 - now
+        reached_before = n_reached
+        for level in range(top, -1, -1):
+            n = _list_pairs(own, enemy, level, cells, now, room.sizes[_COLUMNS], room.pairs)
+            if n < 0 or effort > _MOST_EFFORT:
+                return np.int64(-1)
+            for i in range(n):
+                x = np.int64(room.pairs[i, 0])
+                y = np.int64(room.pairs[i, 1])
+                at = 2 * (room.sizes[_COLUMNS] * x + y)
+                begins, begin_stamp = _take(cells, now, at)
+                struck, struck_stamp = _take(cells, _BETWEEN, at)
+                chance = begins + struck
+                if chance * n <= share:
+                    n_reached += begins > 0.0
+                    continue
+                cut = share / (n * _CUTS * chance)
+                left = x
+                right = y
+                ending = np.int64(_GOES_ON)
+                # Where pairs may lead back to themselves, a cycle begins with those past step 2 too.
+                fights = is_last or begins > 0.0
+                if fights:
+                    ending = end_cycle(rules, known.facts, x, y, cycle, one.totals, one.cycles, one.ending)
+                    if ending < 0:
+                        ending, left, right = change_at_end(
+                            rules, plan, known.facts, own, enemy, x, y, cycle, one, work
+                        )
+                        if left < 0 or right < 0 or not _fit(room):
+                            return np.int64(-1)
+                    if ending == _GOES_ON:
+                        if left != x or right != y:
+                            # They fight the next cycle at once: what its end would change again is another cycle's
+                            # matter.
+                            load_totals(known.facts, left, right, one.totals)
+                        if submerging:
+                            left, right = submerge_pair(rules, plan, own, enemy, left, right, cycle + 1, one, work)
+                            if left < 0 or right < 0 or not _fit(room):
+                                return np.int64(-1)
+                same = left == x and right == y
+                # Those past step 2 go on first where they do not take part in the same cycle: they may be the same pair
+                # at its end.
+                apart = struck > 0.0 and not (same and ending == _GOES_ON)
+                while apart or (ending == _GOES_ON and begins + struck > 0.0):
+                    visits, stamps, more = _fight(
+                        rules,
+                        plan,
+                        odds,
+                        room,
+                        x if apart else left,
+                        y if apart else right,
+                        0.0 if apart else begins,
+                        0.0 if apart else begin_stamp,
+                        struck,
+                        struck_stamp,
+                        fights and not apart,
+                        is_last and same and not apart,
+                        cut,
+                        then,
+                    )
+                    if more < 0:
+                        return np.int64(-1)
+                    effort += more
+                    n_reached += visits > 0.0
+                    visits_sum += visits
+                    squares_sum += 2.0 * stamps - visits
+                    if not apart:
+                        break
+                    apart = False
+                    struck = 0.0
+                    struck_stamp = 0.0
+                    if is_last:
+                        missed, missed_stamp = _take(cells, now, 2 * (room.sizes[_COLUMNS] * x + y))
+                        begins += missed
+                        begin_stamp += missed_stamp
+                if ending != _GOES_ON and begins > 0.0:
+                    n_reached += 1
+                    outcome = _outcome(ending, one.totals)
+                    _book(known.facts, left, right, outcome, begins, room.last, room.swing)
+                    if len(ends.by_cycle) > 0:
+                        ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += begins
+                    # The stamp holds the number of the cycle that would come next.
+                    if len(ends.chance) > 0 and not note_end(
+                        own.units[left], enemy.units[right], outcome, begins, begin_stamp - begins, ends
+                    ):
+                        return np.int64(-1)
+        if n_reached == reached_before:
+            break
+        now = then
+    acc[_A_CYCLES] = visits_sum
+    acc[_A_CYCLES + 1] = squares_sum
+    return n_reached
+
+
+@part
+def _count_swings(plan):
+    """Return how many different swings a battle may have at most."""
+    values = np.int64(1)
+    for side in range(2):
+        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+            values += plan.start[g] * plan.cost[g]
+    return values
+
+
+@part
+def _first_columns(room, hits):
+    """Return for how many states of the enemy, who can take so many hits, rows have room at first."""
+    columns = np.int64(_FIRST_COLUMNS)
+    while columns < 4 * hits:
+        columns *= 2
+    while columns > _FIRST_COLUMNS and 2 * len(room.known.facts[0]) * columns > room.cells.shape[1]:
+        # Longer rows would leave room for too few of them.
+        columns //= 2
+    return columns
+
+
+@kernel
+def solve_all_at_sea(rows, battles, capacity, tallies, status, reached, ends):
+    """Solve sea battles exactly, one after the other. Threads may do so at the same time.
+
+    Parameters
+    ----------
     rows : int64 (N,)
         Matchup rows.
     battles : Battles
@@ -634,147 +913,45 @@ def solve_sea(s, rows, battles, capacity, tallies, status, reached, ends):
     ends : Ends
         Output, of a single battle: the pairs of states in which it ends; without room where nobody asks.
     """
-    row = rows[s]
-    rules = battles.rules[row]
-    odds = battles.odds
-    plan = plan_matchup(battles, row)
-    acc = tallies[s]
-    status[s] = _CAPACITY
-    most = most_hits(plan, ATTACKER, battles.counts[row, 0])
-    most_back = most_hits(plan, DEFENDER, battles.counts[row, 1])
-    if 8 * capacity[0] * (2 * max(most[0], most_back[0]) + 4) > _MOST_CHANCES:
-        return
-    known = new_known(capacity[0], max(most[0], most_back[0]))
-    own, own_fits = new_fleet(known, plan, ATTACKER, battles.counts[row, 0], most_back)
-    enemy, enemy_fits = new_fleet(known, plan, DEFENDER, battles.counts[row, 1], most)
-    counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT], len(ends.by_cycle) - 1)
-    top = np.int64(len(own.first) + len(enemy.first)) - 2
-    if not (own_fits and enemy_fits) or counted > _MOST_LEVELS // (top + 1):
-        return
-    one = few_lanes(np.int64(1))
-    scratch = (one.alive, one.doomed)
-    submerging = submerges_in_step_2(rules)
-    work = new_work(max(most[0], most_back[0]))
-    lists = Lists(states=np.empty((_N_LISTS, capacity[0]), dtype=np.int64), chances=np.empty((_N_LISTS, capacity[0])))
-    last = np.zeros((2, _N_OUTCOMES, capacity[0]))
-    values = np.int64(1)
-    for side in range(2):
-        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-            values += plan.start[g] * plan.cost[g]
-    swing = new_sums(min(values, capacity[1]))
-    pairs = np.empty((capacity[1], 2), dtype=np.int32)
-    add_start(rules, plan, own, enemy, one.alive, work)
-    # Before the first cycle there is one pair, and those that sweeping makes of it.
-    now = np.zeros((_FIRST_CELLS, _FIRST_CELLS, 2))
-    then = np.zeros((_SIDE_CELLS, _SIDE_CELLS, 2))
-    between = np.zeros((1, 1, 2))
-    now[0, 0, :] = 1.0
-    share = _BUDGET / ((counted + 1) * (top + 1))
-    effort = np.int64(0)
-    n_reached = np.int64(0)
-    visits_sum = 0.0
-    squares_sum = 0.0
-    for cycle in range(counted + 1):
-        is_last = cycle == counted
-        reached_before = n_reached
-        for k in range(2 * (top + 1)):
-            level = top - k // 2
-            # First those whose step 2 is over: they may lead to pairs of the same level.
-            resumed = k % 2 == 0
-            if is_last:
-                now = then
-            source = between if resumed else now
-            n = _list_pairs(own, enemy, level, source, pairs)
-            if n < 0 or source.shape[0] * source.shape[1] > _CELLS_PER_PAIR * capacity[1] or effort > _MOST_EFFORT:
-                return
-            if not resumed:
-                n_reached += n
-            for i in range(n):
-                x = np.int64(pairs[i, 0])
-                y = np.int64(pairs[i, 1])
-                source = between if resumed else now
-                chance = source[x, y, 0]
-                stamp = source[x, y, 1]
-                source[x, y, 0] = 0.0
-                source[x, y, 1] = 0.0
-                if chance * n <= share:
-                    continue
-                cut = share / (n * _CUTS * chance)
-                left = x
-                right = y
-                changed = False
-                if resumed:
-                    load_totals(known.facts, x, y, one.totals)
-                else:
-                    ending = end_cycle(rules, known.facts, x, y, cycle, one.totals, one.cycles, one.ending)
-                    if ending < 0:
-                        ending, left, right = change_at_end(rules, plan, own, enemy, x, y, cycle, one, work)
-                        if left < 0 or right < 0:
-                            return
-                    if ending != _GOES_ON:
-                        outcome = _outcome(ending, one.totals)
-                        _book(known.facts, left, right, outcome, chance, last, swing)
-                        if len(ends.by_cycle) > 0:
-                            ends.by_cycle[min(cycle, len(ends.by_cycle) - 1)] += chance
-                        # The stamp holds the number of the cycle that would come next.
-                        if len(ends.chance) > 0:
-                            if not note_end(own.units[left], enemy.units[right], outcome, chance, stamp - chance, ends):
-                                return
-                        continue
-                    changed = left != x or right != y
-                    if changed:
-                        # They fight the next cycle at once: what its end would change again is another cycle's matter.
-                        load_totals(known.facts, left, right, one.totals)
-                    if submerging:
-                        left, right = submerge_pair(rules, plan, own, enemy, left, right, cycle + 1, one, work)
-                        if left < 0 or right < 0:
-                            return
-                for side in range(2):
-                    note_strikes(rules, side, one.totals, 1, one.struck)
-                loops = is_last and not resumed and not changed and left == x and right == y
-                visits, stamps, more = _trade(
-                    rules,
-                    known,
-                    left,
-                    right,
-                    one.struck,
-                    chance,
-                    stamp,
-                    resumed,
-                    loops,
-                    cut,
-                    lists,
-                    then,
-                    between,
-                )
-                if more < 0:
-                    then, between, visits, stamps, more = _lead(
-                        rules, plan, odds, own, enemy, left, right, one.struck, one.totals, chance, stamp, resumed,
-                        loops, cut, known, lists, then, between, scratch, work,
-                    )  # fmt: skip
-                if more < 0:
-                    return
-                effort += more
-                if is_last:
-                    now = then
-                if not resumed:
-                    visits_sum += visits
-                    squares_sum += 2.0 * stamps - visits
-        if n_reached == reached_before:
-            break
-        if cycle + 1 < counted:
-            now, then = then, now
-    _fold(plan, rules, ATTACKER, own, last, acc)
-    _fold(plan, rules, DEFENDER, enemy, last, acc)
-    fold_swing(swing, acc)
-    acc[_A_CYCLES] = visits_sum
-    acc[_A_CYCLES + 1] = squares_sum
-    reached[s] = n_reached
-    status[s] = _OK
-
-
-@kernel
-def solve_all_at_sea(rows, battles, capacity, tallies, status, reached, ends):
-    """Solve all matchups one after the other; arguments as of `solve_sea`. Threads may do so at the same time."""
+    dice = np.int64(0)
+    hits = np.int64(0)
+    swings = np.int64(0)
+    room = _new_room(capacity, dice, hits, swings)
     for s in range(len(rows)):
-        solve_sea(s, rows, battles, capacity, tallies, status, reached, ends)
+        row = rows[s]
+        rules = battles.rules[row]
+        plan = plan_matchup(battles, row)
+        acc = tallies[s]
+        status[s] = _CAPACITY
+        most = most_hits(plan, ATTACKER, battles.counts[row, 0])
+        most_back = most_hits(plan, DEFENDER, battles.counts[row, 1])
+        most_dice = max(most[0], most_back[0])
+        own_hits = hits_at_start(plan, ATTACKER)
+        enemy_hits = hits_at_start(plan, DEFENDER)
+        most_swings = min(_count_swings(plan), capacity[1])
+        counted = max(np.int64(1), rules[_AFTER], rules[_LIMIT], len(ends.by_cycle) - 1)
+        if 8 * capacity[0] * (2 * most_dice + 4) > _MOST_CHANCES:
+            continue
+        if counted > _MOST_LEVELS // (own_hits + enemy_hits + 1):
+            continue
+        if most_dice > dice or max(own_hits, enemy_hits) > hits or most_swings > swings:
+            dice = max(dice, most_dice)
+            hits = max(hits, own_hits, enemy_hits)
+            swings = max(swings, most_swings)
+            room = _new_room(capacity, dice, hits, swings)
+        own_fits = prepare_fleet(room.own, plan, ATTACKER, battles.counts[row, 0], most_back)
+        enemy_fits = prepare_fleet(room.enemy, plan, DEFENDER, battles.counts[row, 1], most)
+        if not (own_fits and enemy_fits):
+            continue
+        clear_sums(room.swing)
+        room.sizes[_COLUMNS] = _first_columns(room, enemy_hits)
+        found = _go_through(rules, plan, battles.odds, room, counted, acc, ends)
+        if found < 0:
+            _clear(room)
+            acc[:] = 0.0
+            continue
+        _fold(plan, rules, ATTACKER, room.own, room.last, acc)
+        _fold(plan, rules, DEFENDER, room.enemy, room.last, acc)
+        fold_swing(room.swing, acc)
+        reached[s] = found
+        status[s] = _OK

@@ -1,8 +1,8 @@
 """States of one side of a sea battle, found while they are reached, and what hits make of them.
 
 What a pair of states needs to know of either side is worked out once for each state: its board counts, what it has
-lost, and, row by row, the states that hits lead to. The rules stay in `sea.py`: a row is one call of
-`take_losses` over neighbouring lanes.
+lost, and, row by row, the states that hits lead to. The rules stay in `sea.py`: rows are calls of `take_losses` over
+neighbouring lanes.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.chain import find_or_add
-from simcore.core.jit import part
+from simcore.core.chain import find_or_add, slots_for
+from simcore.core.jit import inlined_leaf, leaf, part
 from simcore.enums import Side
 from simcore.rulesets.general_combat.encoding import MAX_LOSS_GROUPS, LossForm, RowField
-from simcore.rulesets.general_combat.lane import LANES, N_CLASSES, SEA_TOTALS, SIDE_TOTALS, few_lanes
+from simcore.rulesets.general_combat.lane import N_CLASSES, SEA_TOTALS, SIDE_TOTALS, few_lanes
 from simcore.rulesets.general_combat.sea import (
+    SeaTotal,
     allow_air_hits,
     changes_at_end,
     count_board,
@@ -28,6 +29,7 @@ from simcore.rulesets.general_combat.sea import (
     submerge_both,
     take_losses,
 )
+from simcore.rulesets.general_combat.steps import acts_in_step_2
 
 __all__ = [
     "AIR_HITS_SUBS",
@@ -36,28 +38,29 @@ __all__ = [
     "COUNT",
     "COUNTS",
     "DEFENDER",
-    "FOLLOWING",
+    "HITS",
     "HITS_LEFT",
-    "LISTS",
     "LOST",
-    "MARK",
     "MOST",
     "N_VOLLEYS",
-    "PLACE",
     "VOLLEYS",
     "Fleet",
     "Known",
     "Work",
+    "acts",
     "add_start",
     "change_at_end",
     "end_cycle",
     "find_firing",
-    "find_row",
+    "give_out",
+    "hits_at_start",
     "known_row",
     "load_totals",
     "new_fleet",
     "new_known",
     "new_work",
+    "prepare_fleet",
+    "queue_row",
     "submerge_pair",
     "submerges_in_step_2",
 ]
@@ -67,6 +70,10 @@ _HULL = int(LossForm.HULL)
 _DAMAGED = int(LossForm.DAMAGED)
 _SUBMERGED_FORM = int(LossForm.SUBMERGED)
 
+_SUBMARINES = SeaTotal.SUBMARINES
+_DESTROYERS = SeaTotal.DESTROYERS
+_ARMED_SHIPS = SeaTotal.ARMED_SHIPS
+_STRIKE_ALWAYS = int(RowField.STRIKE_ALWAYS)
 _SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
 _ATTACKER_SUBMERGE = int(RowField.ATTACKER_SUBMERGE)
 _DEFENDER_SUBMERGE = int(RowField.DEFENDER_SUBMERGE)
@@ -85,17 +92,13 @@ LOST = 1
 """Cost lost."""
 AIR_HITS_SUBS = 2
 """1 where its aircraft can hit submarines."""
-FOLLOWING = 3
-"""State found before it that can take as many hits."""
-_LADDER = 4
+_LADDER = 3
 """Its row without hits of aircraft and submarines that stand apart, -1 while it has none."""
-_ROWS = 5
+_ROWS = 4
 """Where the list of its other rows begins, -1 while it has none: one entry for each number of such hits."""
-MARK = 6
-"""The list that the state is part of now."""
-PLACE = 7
-"""Where it stands there."""
-COUNTS = 8
+_SWEPT = 5
+"""The state without its transports, -1 while none has been swept from it."""
+COUNTS = 6
 """From here on, units on the board, by `SeaTotal`."""
 VOLLEYS = COUNTS + SIDE_TOTALS
 """From here on, records of its fire, -1 while not known: see `sea_fire.py`."""
@@ -104,20 +107,22 @@ _N_FACTS = VOLLEYS + _N_VOLLEYS
 
 _ROW_ROOM = 256
 """Entries of rows for each state for which there is room."""
+_ROW_LANES = 256
+"""Entries of rows that are worked out together, more where a single row needs more."""
 
 # Entries of `Fleet.numbers`.
 COUNT = 0
 """States so far."""
 _USED = 1
 """Entries of `Fleet.after` in use."""
-LISTS = 2
-"""Lists of states made so far."""
-MOST = 3
+MOST = 2
 """From here on, most hits of the enemy by class."""
-N_VOLLEYS = 6
+N_VOLLEYS = 5
 """Volleys so far."""
-CHANCES_USED = 7
+CHANCES_USED = 6
 """Entries of `Fleet.chances` in use."""
+HITS = 7
+"""Hits that the side can take at the start."""
 _RADIX = 8
 """From here on, what one unit of a lane row adds to the key of a state."""
 
@@ -132,6 +137,8 @@ class Fleet(NamedTuple):
         What is known of a state.
     first : int64 (hits + 1,)
         Latest state found that can take so many hits, -1 at the end.
+    following : int64 (N,)
+        State found before it that can take as many hits.
     table : int64 (2, slots)
         Keys and places of states.
     after : int32 (A,)
@@ -140,13 +147,14 @@ class Fleet(NamedTuple):
     volleys : int64 (V, fields)
         Where a volley's distributions begin, and the most hits of each class.
     chances : float64 (B,)
-        Of each volley: the probabilities of hits on anything, of so many or more, of hits of aircraft, and of
-        submarines.
+        Of each volley: the probabilities of hits on anything, of so many or more, of so many or fewer, of hits of
+        aircraft, and of submarines.
     """
 
     units: Any
     facts: Any
     first: Any
+    following: Any
     table: Any
     after: Any
     numbers: Any
@@ -157,7 +165,7 @@ class Fleet(NamedTuple):
 class Known(NamedTuple):
     """What is known of the states of both sides, and their fire: arrays of `Fleet`, one side after the other.
 
-    What is passed here costs time at each call, and pairs whose losses are known need no more.
+    Pairs whose losses are known need no more.
     """
 
     facts: Any
@@ -188,6 +196,8 @@ class Work(NamedTuple):
     hits, caps, flags : int32 (rows, L)
         As of `Lanes`.
     keys : int64 (L,)
+    places : int64 (L,)
+        Where in `Fleet.after` the states of lanes belong.
     state : int32 (G + 1, 1)
         Units of a single state.
     totals, flag : int32 (rows, 1)
@@ -203,6 +213,7 @@ class Work(NamedTuple):
     caps: Any
     flags: Any
     keys: Any
+    places: Any
     state: Any
     totals: Any
     flag: Any
@@ -214,7 +225,8 @@ class Work(NamedTuple):
 @part
 def new_work(hits):
     """Return scratch for at most so many hits."""
-    lanes = few_lanes(min(np.int64(LANES), hits + 1))
+    n = max(np.int64(_ROW_LANES), hits + 1)
+    lanes = few_lanes(n)
     one = few_lanes(np.int64(1))
     return Work(
         alive=lanes.alive,
@@ -222,6 +234,7 @@ def new_work(hits):
         caps=lanes.caps,
         flags=lanes.air_hits_subs,
         keys=lanes.cycles,
+        places=np.zeros(n, dtype=np.int64),
         state=one.alive,
         totals=one.totals,
         flag=one.air_hits_subs,
@@ -232,12 +245,29 @@ def new_work(hits):
 
 
 @part
-def new_fleet(known, plan, side, counts, most):
-    """Return room for the states of a side and whether 64 bits number them all.
+def new_fleet(known, side, hits):
+    """Return room for the states of a side that can take at most so many hits."""
+    capacity = known.facts.shape[1]
+    return Fleet(
+        units=np.empty((capacity, MAX_LOSS_GROUPS), dtype=np.int16),
+        facts=known.facts[side],
+        first=np.empty(hits + 1, dtype=np.int64),
+        following=np.empty(capacity, dtype=np.int64),
+        table=np.empty((2, slots_for(capacity)), dtype=np.int64),
+        after=known.after[side],
+        numbers=known.numbers[side],
+        volleys=known.volleys[side],
+        chances=known.chances[side],
+    )
+
+
+@part
+def prepare_fleet(fleet, plan, side, counts, most):
+    """Clear the room of a side for a new battle; returns whether 64 bits number all its states.
 
     Parameters
     ----------
-    known : Known
+    fleet : Fleet
     plan : Plan
     side : int64
     counts : int16 (T,)
@@ -245,15 +275,13 @@ def new_fleet(known, plan, side, counts, most):
     most : int64 (3,)
         Most hits of the enemy by class.
     """
-    capacity = known.facts.shape[1]
-    numbers = known.numbers[side]
-    slots = np.int64(16)
-    while slots < 2 * capacity + 2:
-        slots *= 2
+    numbers = fleet.numbers
+    numbers[:] = 0
+    fleet.first[:] = _NONE
+    fleet.table[1, :] = _NONE
     numbers[MOST : MOST + N_CLASSES] = most
+    numbers[HITS] = hits_at_start(plan, side)
     step = np.int64(1)
-    hits = np.int64(0)
-    fits = True
     base = plan.groups[side, 0]
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         form = plan.form[g]
@@ -263,34 +291,29 @@ def new_fleet(known, plan, side, counts, most):
             # Damaged ships and submerged submarines begin at 0 and can be all of their type.
             special = form == _DAMAGED or form == _SUBMERGED_FORM or form == _HULL
             size = np.int64(counts[plan.kind[g]]) + 1 if special else plan.start[g] + 1
-            if form != _SUBMERGED_FORM:
-                hits += (2 if form == _HULL else 1) * plan.start[g]
         if step > (np.int64(1) << 61) // size:
-            fits = False
-            break
+            return False
         step *= size
-    fleet = Fleet(
-        units=np.empty((capacity, MAX_LOSS_GROUPS), dtype=np.int16),
-        facts=known.facts[side],
-        first=np.full(hits + 1, _NONE, dtype=np.int64),
-        table=np.full((2, slots), _NONE, dtype=np.int64),
-        after=known.after[side],
-        numbers=numbers,
-        volleys=known.volleys[side],
-        chances=known.chances[side],
-    )
-    return fleet, fits
+    return True
 
 
 @part
-def _find_state(rules, plan, side, fleet, key, alive, i, work):
-    """Return the index of the side's state in lane `i`, whose key is given; -1 if there are too many."""
+def hits_at_start(plan, side):
+    """Return how many hits a side can take at the start."""
+    hits = np.int64(0)
+    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+        form = plan.form[g]
+        if form != _DAMAGE and form != _SUBMERGED_FORM:
+            hits += (2 if form == _HULL else 1) * plan.start[g]
+    return hits
+
+
+@leaf
+def _add_state(rules, plan, side, fleet, alive, i, work):
+    """Add the side's state in lane `i`, which is a new one; returns False if there are too many."""
     new = fleet.numbers[COUNT]
     if new >= len(fleet.facts):
-        return np.int64(_NONE)
-    at = find_or_add(fleet.table[0], fleet.table[1], key, new)
-    if at < new:
-        return at
+        return False
     fleet.numbers[COUNT] = new + 1
     base = plan.groups[side, 0]
     left = np.int64(0)
@@ -312,36 +335,40 @@ def _find_state(rules, plan, side, fleet, key, alive, i, work):
     facts[AIR_HITS_SUBS] = work.flag[side, 0]
     facts[HITS_LEFT] = left
     facts[LOST] = lost
-    facts[FOLLOWING] = fleet.first[left]
+    fleet.following[new] = fleet.first[left]
     fleet.first[left] = new
-    return at
+    return True
 
 
-@part
+@leaf
 def _find(rules, plan, side, fleet, alive, work):
     """Return the index of the side's state in lane 0, -1 if there are too many."""
     base = plan.groups[side, 0]
     key = np.int64(0)
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         key += fleet.numbers[_RADIX + g - base] * alive[g, 0]
-    return _find_state(rules, plan, side, fleet, key, alive, np.int64(0), work)
+    new = fleet.numbers[COUNT]
+    at = find_or_add(fleet.table[0], fleet.table[1], key, new)
+    if at == new and not _add_state(rules, plan, side, fleet, alive, np.int64(0), work):
+        return np.int64(_NONE)
+    return at
 
 
-@part
+@leaf
 def _load(plan, side, fleet, state, alive):
     base = plan.groups[side, 0]
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
         alive[g, 0] = fleet.units[state, g - base]
 
 
-@part
+@leaf
 def _load_pair(plan, own, enemy, x, y, alive):
     """Copy the units of a pair of states to lane 0 of `alive`."""
     _load(plan, ATTACKER, own, x, alive)
     _load(plan, DEFENDER, enemy, y, alive)
 
 
-@part
+@leaf
 def load_totals(facts, x, y, totals):
     """Copy the board counts of a pair of states to lane 0 of `totals`."""
     for q in range(SIDE_TOTALS):
@@ -349,7 +376,7 @@ def load_totals(facts, x, y, totals):
         totals[SEA_TOTALS + SIDE_TOTALS + q, 0] = facts[1, y, COUNTS + q]
 
 
-@part
+@leaf
 def add_start(rules, plan, own, enemy, alive, work):
     """Add the states of both sides before the battle."""
     for side in range(2):
@@ -359,46 +386,7 @@ def add_start(rules, plan, own, enemy, alive, work):
     _find(rules, plan, DEFENDER, enemy, alive, work)
 
 
-@part
-def _make_row(rules, plan, side, fleet, state, air, sub, length, work):
-    """Append the states after 0 to ``length - 1`` hits on anything beside those given; returns where, -1 if full."""
-    at = fleet.numbers[_USED]
-    if at + length + 1 > len(fleet.after):
-        return np.int64(_NONE)
-    fleet.numbers[_USED] = at + length + 1
-    fleet.after[at] = length
-    base = plan.groups[side, 0]
-    hit_row = (1 - side) * N_CLASSES
-    alive = work.alive
-    keys = work.keys
-    width = len(keys)
-    for low in range(0, length, width):
-        n = min(width, length - low)
-        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-            units = fleet.units[state, g - base]
-            for i in range(n):
-                alive[g, i] = units
-        for i in range(n):
-            work.hits[hit_row, i] = low + i
-            work.hits[hit_row + 1, i] = air
-            work.hits[hit_row + 2, i] = sub
-            # Hits of aircraft that may fall on submarines are among those on anything.
-            work.flags[1 - side, i] = 0
-            keys[i] = 0
-        take_losses(plan, side, n, alive, work.hits, work.flags, work.caps)
-        for g in range(plan.groups[side, 0], plan.groups[side, 1]):
-            step = fleet.numbers[_RADIX + g - base]
-            for i in range(n):
-                keys[i] += step * alive[g, i]
-        for i in range(n):
-            after = _find_state(rules, plan, side, fleet, keys[i], alive, i, work)
-            if after < 0:
-                return after
-            fleet.after[at + 1 + low + i] = after
-    return at
-
-
-@part
+@inlined_leaf
 def known_row(facts, after, numbers, state, air, sub, others):
     """Return where the row of a state under some hits of aircraft and submarines begins, -1 if it is not known.
 
@@ -412,40 +400,100 @@ def known_row(facts, after, numbers, state, air, sub, others):
             return block
         # More hits than there is to hit do no more.
         at = np.int64(after[block + min(air, left) * (numbers[MOST + 2] + 1) + min(sub, left)])
-    if at >= 0 and others > 0 and after[at] <= min(left, numbers[MOST]):
+    if at >= 0 and after[at] <= min(left, others):
         return np.int64(_NONE)
     return at
 
 
-@part
-def find_row(rules, plan, side, fleet, state, air, sub, others, work):
-    """Make the row that `known_row` does not find; returns False if there is no room."""
+@inlined_leaf
+def queue_row(side, fleet, state, air, sub, others, n, work):
+    """Begin the row of a state that `known_row` does not find: its entries wait in lanes for `give_out`.
+
+    Parameters
+    ----------
+    air, sub : int64
+        Hits of aircraft and submarines.
+    others : int64
+        Most hits on anything beside them.
+    n : int64
+        Entries that wait already, of the same state. There must be lanes for those of this row.
+
+    Returns
+    -------
+    int64
+        Entries that wait then, -1 if there is no room for the row.
+    """
     left = fleet.facts[state, HITS_LEFT]
-    length = np.int64(1)
-    if others > 0:
-        length = min(left, fleet.numbers[MOST]) + 1
-    if air == 0 and sub == 0:
-        at = _make_row(rules, plan, side, fleet, state, air, sub, length, work)
-        fleet.facts[state, _LADDER] = at
-        return at >= 0
-    block = fleet.facts[state, _ROWS]
-    if block < 0:
-        size = (fleet.numbers[MOST + 1] + 1) * (fleet.numbers[MOST + 2] + 1)
-        block = fleet.numbers[_USED]
-        if block + size > len(fleet.after):
-            return False
-        fleet.numbers[_USED] = block + size
-        for k in range(size):
-            fleet.after[block + k] = _NONE
-        fleet.facts[state, _ROWS] = block
+    length = min(left, others) + 1
+    block = np.int64(_NONE)
+    if air > 0 or sub > 0:
+        block = fleet.facts[state, _ROWS]
+        if block < 0:
+            size = (fleet.numbers[MOST + 1] + 1) * (fleet.numbers[MOST + 2] + 1)
+            block = fleet.numbers[_USED]
+            if block + size > len(fleet.after):
+                return np.int64(_NONE)
+            fleet.numbers[_USED] = block + size
+            for k in range(size):
+                fleet.after[block + k] = _NONE
+            fleet.facts[state, _ROWS] = block
     air = min(air, left)
     sub = min(sub, left)
-    at = _make_row(rules, plan, side, fleet, state, air, sub, length, work)
-    fleet.after[block + air * (fleet.numbers[MOST + 2] + 1) + sub] = at
-    return at >= 0
+    at = fleet.numbers[_USED]
+    if at + length + 1 > len(fleet.after):
+        return np.int64(_NONE)
+    fleet.numbers[_USED] = at + length + 1
+    fleet.after[at] = length
+    if block < 0:
+        fleet.facts[state, _LADDER] = at
+    else:
+        fleet.after[block + air * (fleet.numbers[MOST + 2] + 1) + sub] = at
+    hit_row = (1 - side) * N_CLASSES
+    for h in range(length):
+        work.hits[hit_row, n] = h
+        work.hits[hit_row + 1, n] = air
+        work.hits[hit_row + 2, n] = sub
+        work.places[n] = at + 1 + h
+        n += 1
+    return n
 
 
-@part
+@leaf
+def give_out(rules, plan, side, fleet, state, n, work):
+    """Complete the rows of a state whose last `n` entries wait in lanes; returns False if there is no room."""
+    base = plan.groups[side, 0]
+    alive = work.alive
+    keys = work.keys
+    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+        units = fleet.units[state, g - base]
+        for i in range(n):
+            alive[g, i] = units
+    for i in range(n):
+        # Hits of aircraft that may fall on submarines are among those on anything.
+        work.flags[1 - side, i] = 0
+        keys[i] = 0
+    take_losses(plan, side, n, alive, work.hits, work.flags, work.caps)
+    for g in range(plan.groups[side, 0], plan.groups[side, 1]):
+        step = fleet.numbers[_RADIX + g - base]
+        for i in range(n):
+            keys[i] += step * alive[g, i]
+    for i in range(n):
+        new = fleet.numbers[COUNT]
+        after = find_or_add(fleet.table[0], fleet.table[1], keys[i], new)
+        if after == new and not _add_state(rules, plan, side, fleet, alive, i, work):
+            return False
+        fleet.after[work.places[i]] = after
+    return True
+
+
+@inlined_leaf
+def acts(rules, facts, side, state, facing):
+    """Whether the submarines of a side's state act in step 2 against a state of the enemy (GC-4.2.1)."""
+    own = facts[side, state, COUNTS + _SUBMARINES]
+    return acts_in_step_2(own, facts[1 - side, facing, COUNTS + _DESTROYERS], rules[_STRIKE_ALWAYS])
+
+
+@inlined_leaf
 def end_cycle(rules, facts, x, y, cycle, totals, cycles, ending):
     """How a cycle ends in a pair of states, or whether the first one begins.
 
@@ -462,8 +510,8 @@ def end_cycle(rules, facts, x, y, cycle, totals, cycles, ending):
     return np.int64(ending[0])
 
 
-@part
-def change_at_end(rules, plan, own, enemy, x, y, cycle, one, work):
+@leaf
+def change_at_end(rules, plan, facts, own, enemy, x, y, cycle, one, work):
     """Sweep and submerge at the end of a cycle in a pair of states.
 
     Returns
@@ -474,14 +522,23 @@ def change_at_end(rules, plan, own, enemy, x, y, cycle, one, work):
         The states after it, -1 where there are too many.
     """
     one.cycles[0] = cycle
+    only_sweeps = rules[_SUBMERGE_AT_END] == 0
+    swept = facts[1, y, _SWEPT]
+    if only_sweeps and swept >= 0:
+        load_totals(facts, x, swept, one.totals)
+        find_endings(rules, one.totals, 1, one.cycles, one.ending)
+        return np.int64(one.ending[0]), x, swept
     _load_pair(plan, own, enemy, x, y, one.alive)
     end_cycle_at_sea(rules, plan, one, 1, None)
     left = _find(rules, plan, ATTACKER, own, one.alive, work)
     right = _find(rules, plan, DEFENDER, enemy, one.alive, work)
+    if only_sweeps and right >= 0 and facts[1, y, COUNTS + _ARMED_SHIPS] == facts[1, right, COUNTS + _ARMED_SHIPS]:
+        # Whoever faces it, a sweep leaves the same. Transports that could fire count until step 6 is over.
+        facts[1, y, _SWEPT] = right
     return np.int64(one.ending[0]), left, right
 
 
-@part
+@leaf
 def submerge_pair(rules, plan, own, enemy, x, y, cycle, one, work):
     """Submerge by policy at the beginning of a cycle; returns the states after it, counted in ``one.totals``."""
     one.cycles[0] = cycle
@@ -490,13 +547,13 @@ def submerge_pair(rules, plan, own, enemy, x, y, cycle, one, work):
     return _find(rules, plan, ATTACKER, own, one.alive, work), _find(rules, plan, DEFENDER, enemy, one.alive, work)
 
 
-@part
+@leaf
 def submerges_in_step_2(rules):
     """Whether submarines may submerge at the beginning of a cycle."""
     return rules[_SUBMERGE_AT_END] == 0 and rules[_ATTACKER_SUBMERGE] + rules[_DEFENDER_SUBMERGE] != 0
 
 
-@part
+@leaf
 def find_firing(rules, plan, side, fleet, before, after, unfired, totals, one_alive, one_doomed, work):
     """Return the state of who of a side fires in steps 3 and 4 (GC-2.3:sub_first_strike), -1 if there are too many.
 

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 import simcore
 from simcore.core.jit import is_jit_disabled
+from simcore.enums import Status
 from simcore.errors import ScenarioError
+from simcore.rulesets.general_combat.ends import new_ends
+from simcore.rulesets.general_combat.sea_solver import solve_all_at_sea
 from tests.rulesets.general_combat import reference as ref
 from tests.rulesets.general_combat import reference_sea as sea
 from tests.rulesets.general_combat import test_exact as on_land
@@ -499,6 +502,28 @@ def test_results_depend_on_neither_threads_nor_neighbours() -> None:
         assert alone.states[0] == serial.states[row]
     backwards = simcore.solve(simcore.encode(chosen[::-1]))
     assert np.array_equal(backwards.tally[::-1], serial.tally)
+
+
+@compiled_only
+def test_a_sea_battle_that_finds_no_room_leaves_no_trace_in_the_next() -> None:
+    small, large = at_sea("1 submarine, 1 destroyer", "1 cruiser"), at_sea(*["3 submarine, 3 destroyer, 3 fighter"] * 2)
+    arrays: Any = simcore.encode([small, large]).arrays
+    columns = simcore.solve(simcore.encode([small])).tally.shape[1]
+
+    def solve(rows: list[int]) -> tuple[Any, list[int]]:
+        found, status = np.zeros((len(rows), columns)), np.full(len(rows), Status.UNSET, dtype=np.uint8)
+        reached = np.zeros(len(rows), dtype=np.int64)
+        room = np.array([20, 120], dtype=np.int64)
+        solve_all_at_sea(np.array(rows), arrays, room, found, status, reached, new_ends(0))
+        return found, status.tolist()
+
+    alone, status = solve([0])
+    assert status == [Status.OK]
+    found, status = solve([0, 1, 0, 0])
+    assert status == [Status.OK, Status.CAPACITY, Status.OK, Status.OK]
+    assert not found[1].any()
+    for row in (0, 2, 3):
+        assert np.array_equal(found[row], alone[0])
 
 
 # --------------------------------------------------------------------------------------------------
