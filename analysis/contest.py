@@ -41,6 +41,7 @@ _SAMPLE_CELLS: Final = 400_000
 """Cells of all games together that are solved for the spread of the equilibrium."""
 _MOST_SAMPLES: Final = 100
 _LEAST_SAMPLES: Final = 20
+_SAMPLES_ALLOWED: Final = 10_000
 _RESTRICTED_CELLS: Final = 4_000_000
 _SHOWN: Final = 8
 _MOST_RESIDUALS: Final = 10
@@ -218,11 +219,15 @@ def game(
             f"must be {', '.join(PAYOFFS)}, got {shown(payoff)}{suggestion(str(payoff), PAYOFFS)}", field="payoff"
         )
     number = len(summary.grid_labels)
-    if isinstance(point, bool) or not isinstance(point, int) or not 0 <= point < number:
-        raise ScenarioError(f"must be a whole number from 0 to {number - 1}, got {shown(point)}", field="point")
-    if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int) or samples < 0):
-        raise ScenarioError(f"must be a whole number from 0 up, got {shown(samples)}", field="samples")
+    _check_whole(point, "point", number - 1)
+    if samples is not None:
+        _check_whole(samples, "samples", _SAMPLES_ALLOWED)
     return _Solver(summary, point, payoff).solve(samples, seed)
+
+
+def _check_whole(value: object, field: str, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise ScenarioError(f"must be a whole number from 0 to {most}, got {shown(value)}", field=field)
 
 
 class _Solver:
@@ -487,11 +492,8 @@ class _Solver:
         for place, unit in enumerate(known):
             without = [np.array([unit not in units for units in side]) for side in brings]
             everyone = [np.ones(len(side), dtype=np.bool_) for side in brings]
-            for column, rows, across in (
-                ("attacker", without[0], everyone[1]),
-                ("defender", everyone[0], without[1]),
-                ("both", *without),
-            ):
+            parts = ((without[0], everyone[1]), (everyone[0], without[1]), (without[0], without[1]))
+            for column, (rows, across) in zip(columns, parts, strict=True):
                 if rows.any() and across.any():
                     table[column][place] = solve_game(self.matrix[np.ix_(rows, across)]).value
         return pd.DataFrame(table)

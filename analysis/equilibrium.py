@@ -221,7 +221,8 @@ def domination(payoff: npt.ArrayLike, margin: float = 0.0) -> Domination:
     matrix = np.asarray(payoff, dtype=np.float64)
     number = len(matrix)
     threshold = max(margin, 1e-9 * max(float(np.ptp(matrix)), 1e-300))
-    margins, by = np.zeros(number), [()] * number  # type: list[tuple[tuple[int, float], ...]]
+    margins = np.zeros(number)
+    by: list[tuple[tuple[int, float], ...]] = [()] * number
     by_one, who = _pure_margins(matrix)
     # A row that is a best reply to some column by itself cannot be beaten there.
     is_open = (matrix < matrix.max(axis=0) - threshold).all(axis=1)

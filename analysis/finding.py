@@ -390,13 +390,13 @@ def _circles(played: Game, at: str) -> Iterable[Finding]:
             first, " beats ", second, " beats ", third, " beats the first", ladder,
         )  # fmt: skip
     elif played.reversal is not None:
-        side, first, second, one, other = played.reversal
+        side, *names = played.reversal
+        better, worse, one, other = (_name(name) for name in names)
         yield _sentence(
             "cycles",
             "No single ranking",
             f"in {percent_text(played.reversals)} of all cases the opponent decides who is better: as {side} ",
-            _name(first), " does better than ", _name(second), " against ", _name(one), " and worse against ",
-            _name(other), ladder,
+            better, " does better than ", worse, " against ", one, " and worse against ", other, ladder,
         )  # fmt: skip
     else:
         yield _sentence("cycles", "One ranking", f"no opponent turns the order of two mixes round{ladder}")

@@ -134,7 +134,7 @@ def _solved(
         columns, rows = _solved(own_columns, own_rows, couple.T, at_columns, at_rows)
         return rows, columns
     reduced = np.diag(own_columns) - couple.T @ (couple / own_rows[:, None])
-    columns = np.linalg.solve(reduced, at_columns + couple.T @ (at_rows / own_rows))
+    columns = np.asarray(np.linalg.solve(reduced, at_columns + couple.T @ (at_rows / own_rows)), dtype=np.float64)
     return (at_rows + couple @ columns) / own_rows, columns
 
 

@@ -110,9 +110,9 @@ class Worth:
         if len(self.orders):
             lines += ["", f"order of losses: wins {_ends(self.orders)}, a range of {100 * self.order_range:.1f} points"]
             for word, place in (("best", 0), ("worst", -1)):
-                row = self.orders.iloc[place]
+                order = self.orders.iloc[place]
                 lines.append(
-                    f"  {word:<5} {percent_text(row['win_share']):>7}  {short_label(row['order'], width - 18)}"
+                    f"  {word:<5} {percent_text(order['win_share']):>7}  {short_label(order['order'], width - 18)}"
                 )
         if self.order_note:
             lines += wrapped(self.order_note, width)

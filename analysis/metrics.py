@@ -330,7 +330,8 @@ def _equal_cost(
 
 def _ranks(values: FloatArray, points: IntArray) -> FloatArray:
     """Return ranks within each grid point, 1 for the largest value; equal values share the better rank."""
-    return pd.Series(values).groupby(points).rank(method="min", ascending=False).to_numpy(dtype=np.float64)
+    ranks = pd.Series(values).groupby(points).rank(method="min", ascending=False)
+    return np.asarray(ranks.to_numpy(dtype=np.float64), dtype=np.float64)
 
 
 def _taken(values: FloatArray, rows: IntArray) -> FloatArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +23,7 @@ from simcore.errors import ScenarioError, StoreError, suggestion
 from simcore.model import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from os import PathLike
 
 __all__ = ["SIZES", "Prices", "price", "price_run", "stored_prices"]
@@ -348,8 +349,8 @@ def _known_units(units: Sequence[str], known: Mapping[str, int], field: str) -> 
     return list(dict.fromkeys(units))
 
 
-def _sizes(sizes: Sequence[int]) -> tuple[int, ...]:
-    if isinstance(sizes, str) or not len(sizes):
+def _sizes(sizes: object) -> tuple[int, ...]:
+    if not isinstance(sizes, Sequence) or isinstance(sizes, str) or not sizes:
         raise ScenarioError(f"must be a list of whole numbers, got {shown(sizes)}", field="sizes")
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST_ENEMIES:

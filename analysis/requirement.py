@@ -194,11 +194,10 @@ def need(
     """
     _check_choice(side, SIDES, "side")
     _check_choice(goal, GOALS, "goal")
+    _check_chance(chance)
     wrong = {"capture": "defender", "hold": "attacker"}.get(goal)
     if wrong == side:
         raise ScenarioError(f'only the {SIDES[1 - SIDES.index(side)]} can ask for this; use "win"', field="goal")
-    if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0.0 < chance <= 1.0:
-        raise ScenarioError(f"must be a number above 0 and at most 1, got {shown(chance)}", field="chance")
     battery = Battery(read_frame(scenario))
     search = _Search(battery, units, against, side=side, goal=goal, chance=float(chance), is_each=bool(each))
     search.limit(max_cost, max_units)
@@ -209,6 +208,11 @@ def _check_choice(value: object, allowed: Sequence[str], field: str) -> None:
     if value not in allowed:
         near = suggestion(str(value), allowed)
         raise ScenarioError(f"must be {', '.join(allowed)}, got {shown(value)}{near}", field=field)
+
+
+def _check_chance(chance: object) -> None:
+    if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0.0 < chance <= 1.0:
+        raise ScenarioError(f"must be a number above 0 and at most 1, got {shown(chance)}", field="chance")
 
 
 def _check_whole(value: object, field: str, most: int) -> int:

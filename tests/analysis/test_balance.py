@@ -465,3 +465,27 @@ def test_a_million_matchups_are_summed_up_within_seconds() -> None:
     assert len(summary.mixes) == 16 * 500
     # About 2 s on the machine it was written on.
     assert time.process_time() - start < 5.0
+
+
+def test_equal_cost_and_the_field(tmp_path: Path) -> None:
+    cheap, fair = Mix("cheap", "1 tank", 20), Mix("fair", "5 tank", 30)
+    same, near, dear = Mix("same", cost=30), Mix("near", cost=33, weight=3.0), Mix("dear", cost=34)
+    nobody = Mix("nobody", cost=30, weight=0.0)
+    shares = {"same": 60, "near": 40, "dear": 10, "nobody": 0}
+    rows = [
+        matchup(own, enemy, counts(shares[enemy.name], 100 - shares[enemy.name]))
+        for own in (cheap, fair)
+        for enemy in (same, near, dear, nobody)
+    ]
+    summary = analysis.summarize(write(tmp_path / "run", rows))
+    row = row_of(summary, "attacker", "fair")
+    assert row["n_equal_cost"] == 3
+    assert row["win_share_equal_cost"] == pytest.approx((60 + 3 * 40) / 400)
+    assert row["lo_win_share_equal_cost"] < row["win_share_equal_cost"] < row["hi_win_share_equal_cost"]
+    assert row["equal_cost_rank"] == 1
+    # An opponent without weight is no part of the field.
+    assert (row["win_share_worst"], row["worst_opponent"]) == (0.1, "dear")
+    lonely = row_of(summary, "attacker", "cheap")
+    assert lonely["n_equal_cost"] == 0
+    assert np.isnan(lonely["win_share_equal_cost"])
+    assert np.isnan(lonely["equal_cost_rank"])

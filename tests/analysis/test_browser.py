@@ -5,6 +5,7 @@ Run with ``pytest -m browser``; needs Debian's packages chromium and chromium-dr
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,9 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import analysis
+from analysis import pricing
 from tests.analysis.conftest import HOSTILE
-from tests.analysis.folders import battlefield, some_mixes, write_columns
+from tests.analysis.folders import Mix, battlefield, matchup, some_mixes, write, write_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -279,6 +281,67 @@ def test_dark_mode_and_print_redraw_the_figures(chromium: webdriver.Chrome, smal
     assert browser.js(middle) == light
     browser.js("window.dispatchEvent(new Event('afterprint'))")
     assert browser.js(middle) != light
+    browser.check_console()
+
+
+def _circle(folder: Path) -> Path:
+    """Three mixes that beat each other in a circle, and one that loses to all."""
+    names = ("rock", "paper", "scissors", "pebble")
+    rows = []
+    for i, own in enumerate(names):
+        for j, enemy in enumerate(names):
+            wins = {0: 500, 1: 900, 2: 100}[(i - j) % 3]
+            if "pebble" in {own, enemy}:
+                wins = 500 if own == enemy else 50 if own == "pebble" else 950
+            rows.append(
+                matchup(
+                    Mix(own, f"{i + 1} tank"), Mix(enemy, f"{j + 1} tank"),
+                    {"attacker_wins": wins, "defender_wins": 1000 - wins}, method="exact",
+                )
+            )  # fmt: skip
+    return write(folder, rows, method="exact")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_best_play_ratings_and_prices(chromium: webdriver.Chrome, tmp_path: Path, size: tuple[int, int]) -> None:
+    folder = _circle(tmp_path / "run")
+    run = analysis.load(folder)
+    prices = {
+        "sweep": pricing._digest(run), "enemies": ["infantry"], "sizes": [4], "solved": 8,
+        "units": [
+            {"unit": "tank", "cost": 5, "price": 4.5, "attacker": 4.0, "defender": 5.0, "low": 4.0, "high": 5.0,
+             "ratio": 0.9, "remark": ""},
+            {"unit": "<b>gun", "cost": 6, "price": None, "attacker": None, "defender": None, "low": None, "high": None,
+             "ratio": None, "remark": "as attacker never even"},
+        ],
+    }  # fmt: skip
+    (folder / "prices.json").write_text(json.dumps(prices), encoding="utf-8")
+    browser = opened(chromium, folder, size)
+    played = analysis.game(folder)
+    assert browser.js("return document.documentElement.scrollWidth") <= size[0]
+    # The chart holds the weights of the equilibrium, and says in words what it shows.
+    bars = browser.js("return document.getElementById('weights-attacker').data[0].x")
+    assert bars == pytest.approx([1 / 3] * 3)
+    assert bars == pytest.approx(played.support("attacker")["equilibrium"].tolist())
+    assert "how often best play picks" in (browser.find("#weights-attacker").get_attribute("aria-label") or "")
+    assert "50.0 %" in browser.find("#play .values").text
+    assert "25.0 %" in browser.find("#play .values").text
+    # The table of ratings filters by what a mix is, and sorts by its rating.
+    choice = Select(browser.find(".toolbar[data-for=ratings-table] .choice"))
+    choice.select_by_value("dominated")
+    assert {row[0] for row in browser.rows("ratings-table")} == {"pebble"}
+    choice.select_by_value("played")
+    assert len(browser.rows("ratings-table")) == 6
+    choice.select_by_value("")
+    browser.press(browser.find("#ratings-table thead th:nth-child(2) button"))
+    ratings = [float(row[1]) for row in browser.rows("ratings-table")]
+    assert ratings == sorted(ratings, reverse=True)
+    assert len(ratings) == 8
+    # Prices, with what has none at the end however it is sorted.
+    browser.press(browser.find("#prices-table thead th:nth-child(3) button"))
+    assert [row[0] for row in browser.rows("prices-table")] == ["tank", "<b>gun"]
+    assert browser.rows("prices-table")[0][2] == "4.5"
+    assert browser.find(".toolbar[data-for=restricted-table] .count").text == "1 of 1 rows"
     browser.check_console()
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import analysis
+from analysis.reporting.play import play_content
 from simcore.errors import ScenarioError
 from tests.analysis.folders import Mix, battlefield, matchup, some_mixes, write, write_columns
 
@@ -166,3 +167,35 @@ def test_mixes_that_did_not_meet_everybody_are_left_out(tmp_path: Path) -> None:
 def test_wrong_arguments_are_named(circle: Game, arguments: dict[str, Any], field: str) -> None:
     with pytest.raises(ScenarioError, match=field):
         analysis.game(circle.summary, **arguments)
+
+
+def test_a_report_of_many_mixes_shows_the_ends_of_the_ladder(tmp_path: Path) -> None:
+    folder = write_columns(tmp_path / "run", battlefield(some_mixes(320, 1), some_mixes(2, 2)))
+    summary = analysis.summarize(folder)
+    content = play_content(summary, [0])
+    assert content is not None
+    assert any("of 322 mixes" in note for note in content["notes"])
+    shown = [row for row in content["rows"] if row["side"] == "attacker"]
+    assert 300 <= len(shown) <= 302
+    ranks = {row["rank"] for row in shown}
+    assert {1, 2, 319, 320} <= ranks
+    played = {row["name"] for row in shown if row["status"] == "played"}
+    assert summary.game is not None
+    assert played == set(summary.game.support("attacker")["mix"])
+
+
+def test_grid_points_have_a_game_each(tmp_path: Path) -> None:
+    columns = battlefield(some_mixes(4, 1), some_mixes(3, 2), grid={"edition.tank.cost": [5, 6]})
+    folder = write_columns(tmp_path / "run", columns, grid={"edition.tank.cost": [5, 6]})
+    first, second = (analysis.game(folder, point=point, samples=0) for point in (0, 1))
+    assert (first.label, second.label) == ("edition.tank.cost = 5", "edition.tank.cost = 6")
+    assert first.value != second.value
+    content = play_content(analysis.summarize(folder), [0, 1])
+    assert content is not None
+    assert [row["point"] for row in content["values"]] == [0, 1]
+    assert all(len(chart["figures"]) == 2 for chart in content["charts"])
+
+
+def test_one_mix_a_side_is_no_game(tmp_path: Path) -> None:
+    folder = write(tmp_path / "run", [matchup(ROCK, PAPER, _result(0, 1))])
+    assert play_content(analysis.summarize(folder), [0]) is None

@@ -24,7 +24,7 @@ def test_one_more_is_a_difference_of_two_battles() -> None:
     found = analysis.value(ATTACKER, DEFENDER)
     base = _result(ATTACKER, DEFENDER)
     assert (found.win_share, found.swing) == pytest.approx(base)
-    table = found.units.set_index("unit")
+    table: Any = found.units.set_index("unit")
     for unit, more, fewer in (
         ("infantry", "4 infantry, 1 tank", "2 infantry, 1 tank"),
         ("tank", "3 infantry, 2 tank", "3 infantry"),
@@ -63,8 +63,9 @@ def test_all_orders_of_losses_are_tried() -> None:
 def test_nothing_to_order() -> None:
     alone = analysis.value("3 infantry", "2 infantry", units=["infantry"])
     assert (alone.order_range, alone.order_note) == (0.0, "")
-    squads = analysis.value("3 squad", "2 squad", scenario={"ruleset": "mass_battle"}, units=["squad"])
-    assert "does not choose" in squads.order_note
+    rules = {"ruleset": "force_order"}
+    soldiers = analysis.value("2 soldier5", "1 soldier4", scenario=rules, units=["soldier5"])
+    assert "does not choose" in soldiers.order_note
 
 
 def test_forms_of_the_answer() -> None:

@@ -104,7 +104,7 @@ def test_all_mixes_are_tried_where_nothing_is_proved() -> None:
 
 
 def test_weights_and_each() -> None:
-    enemies = [{"units": "4 infantry", "weight": 3}, "1 infantry", {"units": "20 infantry", "weight": 0}]
+    enemies: list[Any] = [{"units": "4 infantry", "weight": 3}, "1 infantry", {"units": "20 infantry", "weight": 0}]
     mean = analysis.need(["infantry", "tank"], enemies, chance=0.8)
     each = analysis.need(["infantry", "tank"], enemies, chance=0.8, each=True)
     assert mean.enemies["weight"].tolist() == [0.75, 0.25]
