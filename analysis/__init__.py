@@ -7,7 +7,7 @@ Examples
 --------
 >>> import analysis
 >>> sorted(analysis.__all__)
-['compare', 'game', 'load', 'report', 'summarize']
+['compare', 'game', 'load', 'need', 'price', 'report', 'summarize', 'value']
 """
 
 from __future__ import annotations
@@ -20,16 +20,22 @@ if TYPE_CHECKING:
     from analysis.comparison import compare
     from analysis.contest import game
     from analysis.frames import load
+    from analysis.marginal import value
+    from analysis.pricing import price
     from analysis.reporting.document import report
+    from analysis.requirement import need
 
-__all__ = ["compare", "game", "load", "report", "summarize"]
+__all__ = ["compare", "game", "load", "need", "price", "report", "summarize", "value"]
 
 _HOME = {
     "compare": "analysis.comparison",
     "game": "analysis.contest",
     "load": "analysis.frames",
+    "need": "analysis.requirement",
+    "price": "analysis.pricing",
     "report": "analysis.reporting.document",
     "summarize": "analysis.balance",
+    "value": "analysis.marginal",
 }
 
 

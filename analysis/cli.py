@@ -932,10 +932,201 @@ def solve_game(
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, metavar="N", help="Seed of these draws.")] = 1,
     as_json: _Json = False,
 ) -> None:
-    """Which mixes of a finished sweep best play picks, which are dominated, and a rating of each."""
+    """Show which mixes of a finished sweep best play picks, which are dominated, and a rating of each."""
     import analysis
 
     found = analysis.game(folder, payoff=payoff, point=point, samples=samples, seed=seed)
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(found.to_text(_columns()))
+
+
+class Side(StrEnum):
+    """A side of a battle."""
+
+    ATTACKER = "attacker"
+    DEFENDER = "defender"
+
+
+class Goal(StrEnum):
+    """What a mix has to do."""
+
+    WIN = "win"
+    CAPTURE = "capture"
+    HOLD = "hold"
+
+
+_ScenarioFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--scenario", help="Scenario file with rules and policies; its units are ignored.", show_default=False
+    ),
+]
+
+
+def _listed(text: str | None) -> list[str] | None:
+    """Split a list of names."""
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _rules(
+    file: Path | None,
+    *,
+    ruleset: str | None,
+    edition: str | None,
+    edition_file: Path | None,
+    settings: list[str] | None,
+) -> dict[str, Any]:
+    """Return a scenario's table without units, from a file and options."""
+    from simcore.scenario import read_toml
+
+    data: dict[str, Any] = {} if file is None else read_toml(file)
+    if file is not None and "edition_file" in data:
+        data["edition_file"] = _beside(file, data["edition_file"])
+    given = {"ruleset": ruleset, "edition": edition, "edition_file": edition_file and str(edition_file)}
+    data |= {key: value for key, value in given.items() if value is not None}
+    _apply(data, settings)
+    return data
+
+
+@app.command("price")
+def fair_price(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="Price the units of a finished sweep under its rules, for its report.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    units: Annotated[
+        str | None, typer.Option(help='Units to price: "tank, fighter".', show_default="all that can fight")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Enemies, whose listed costs are taken as right.", show_default="the first unit that can fight"
+        ),
+    ] = None,
+    sizes: Annotated[str, typer.Option(help="How many enemies stand against the unit.")] = "4, 8, 12",
+    scenario: _ScenarioFile = None,
+    ruleset: _RulesetName = None,
+    edition: _Edition = None,
+    edition_file: _EditionFile = None,
+    settings: _Settings = None,
+    as_json: _Json = False,
+) -> None:
+    """Say what units would have to cost for their equal-cost duels to be even."""
+    import analysis
+
+    numbers = []
+    for part in _listed(sizes) or []:
+        if not part.isdecimal():
+            raise ScenarioError(f'must be whole numbers apart by commas, got "{part}"', field="--sizes")
+        numbers.append(int(part))
+    rules = _rules(scenario, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
+    if folder is not None:
+        from analysis.pricing import price_run
+
+        if rules:
+            raise ScenarioError("a sweep has its own rules; leave them out, or the folder")
+        _announce_compilation()
+        found = price_run(folder, units=_listed(units), against=_listed(against), sizes=numbers)
+    else:
+        _announce_compilation()
+        found = analysis.price(_listed(units), against=_listed(against), sizes=numbers, scenario=rules)
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(found.to_text(_columns()))
+
+
+@app.command("value", cls=_Battle)
+def unit_value(
+    battle: _Units,
+    *,
+    side: Annotated[Side, typer.Option(help="Whose units.")] = Side.ATTACKER,
+    units: Annotated[
+        str | None, typer.Option(help='Units to add: "tank, fighter".', show_default="all that the side may have")
+    ] = None,
+    ruleset: _RulesetName = None,
+    edition: _Edition = None,
+    edition_file: _EditionFile = None,
+    settings: _Settings = None,
+    as_json: _Json = False,
+) -> None:
+    """Say what one more of each unit adds to a side, and how much the order of losses matters."""
+    import analysis
+
+    data, source = _scenario(battle, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
+    _check(data, source)
+    _announce_compilation()
+    with _placed(source):
+        found = analysis.value(scenario=data, side=side, units=_listed(units))
+    if as_json:
+        _say_json(found.to_dict())
+    else:
+        _say(found.to_text(_columns()))
+
+
+def _weighted(text: str) -> dict[str, Any]:
+    """Read an enemy: a unit list, or "2 * unit list" for a weight of 2."""
+    weight, star, rest = text.partition("*")
+    try:
+        return {"units": rest.strip(), "weight": float(weight)} if star else {"units": text}
+    except ValueError:
+        return {"units": text}
+
+
+@app.command("need", cls=_Battle)
+def needed(
+    units: Annotated[
+        str, typer.Argument(metavar="UNITS", help='What mixes are made of: "infantry, tank".', show_default=False)
+    ],
+    enemies: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ENEMY...", help='Unit lists; "3 * 4 infantry" gives one the weight 3.', show_default=False
+        ),
+    ],
+    *,
+    chance: Annotated[float, typer.Option(help="Least chance, above 0 and at most 1.")] = 0.9,
+    goal: Annotated[
+        Goal, typer.Option(help="win; capture (as attacker); hold: keep the attacker from capturing.")
+    ] = Goal.WIN,
+    side: Annotated[Side, typer.Option(help="Whose mixes are looked for.")] = Side.ATTACKER,
+    each: Annotated[
+        bool, typer.Option("--each", help="Ask for the chance against every enemy, not on average.")
+    ] = False,
+    max_cost: Annotated[
+        int | None, typer.Option(help="Most that a mix may cost.", show_default="3 times the dearest enemy")
+    ] = None,
+    max_units: Annotated[int, typer.Option(help="Most units of a mix.")] = 40,
+    scenario: _ScenarioFile = None,
+    ruleset: _RulesetName = None,
+    edition: _Edition = None,
+    edition_file: _EditionFile = None,
+    settings: _Settings = None,
+    as_json: _Json = False,
+) -> None:
+    """Find the cheapest mixes of some units that win, capture or hold with at least a stated chance."""
+    import analysis
+
+    rules = _rules(scenario, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
+    _announce_compilation()
+    found = analysis.need(
+        _listed(units) or [],
+        [_weighted(enemy) for enemy in enemies],
+        chance=chance,
+        goal=goal,
+        side=side,
+        each=each,
+        max_cost=max_cost,
+        max_units=max_units,
+        scenario=rules,
+    )
     if as_json:
         _say_json(found.to_dict())
     else:

@@ -593,17 +593,18 @@ def _statements(played: Game) -> list[str]:
         table = played.dominated(side)
         if len(table):
             row = table.iloc[0]
+            margin = payoff_difference(float(row["dominated_margin"]), played.payoff)
             found.append(
                 f"dominated {side}s: {count_text(len(table))}, most of all {clean(str(row['mix']))}, by "
-                f"{clean(str(row['dominated_by']))} ({payoff_difference(float(row['dominated_margin']), played.payoff)} "
-                "better against every opponent)"
+                f"{clean(str(row['dominated_by']))} ({margin} better against every opponent)"
             )
     if not np.isnan(played.explained):
         found.append(f"ratings account for {percent_text(played.explained)} of how the matchups differ")
     if played.cycle is not None:
         first, second, third = (clean(name) for name in played.cycle)
         found.append(
-            f"{percent_text(played.cycles)} of triples go in circles: {first} beats {second} beats {third} beats {first}"
+            f"{percent_text(played.cycles)} of triples go in circles: {first} beats {second} beats {third} beats "
+            f"{first}"
         )
     elif played.reversal is not None:
         side, first, second, one, other = (clean(part) for part in played.reversal)

@@ -8,8 +8,8 @@ Definitions
 * A side's **swing** is the enemy's cost lost minus its own.
 * A mix's **cost efficiency** is the enemy cost it destroyed per own cost it lost: the ratio of the two means
   over its opponents; NaN where nothing was lost.
-* Means over opponents weigh each by its ``weight``. Worst and best are over the opponents with a weight above 0, or over
-  all where none has one.
+* Means over opponents weigh each by its ``weight``. Worst and best are over the opponents with a weight above 0, or
+  over all where none has one.
 * Two mixes **cost about the same** where the dearer one costs at most 10 % more.
 """
 
@@ -135,8 +135,8 @@ def mix_table(run: Run, matchups: pd.DataFrame, *, level: float = DEFAULT_LEVEL)
         ``cost``, ``weight``, ``n_opponents`` (matchups that counted), ``n_failed``, ``battles``;
         ``win_share_mean``, ``win_share_worst``, ``win_share_best``, each with ``lo_`` and ``hi_``,
         ``worst_opponent``, ``best_opponent``; ``n_equal_cost``, opponents that cost about the same, and
-        ``win_share_equal_cost`` against these with ``lo_`` and ``hi_`` and ``equal_cost_rank`` (1 = best of its side and
-        grid point); ``swing_mean`` (from the side's own view), ``swing_se`` and
+        ``win_share_equal_cost`` against these with ``lo_`` and ``hi_`` and ``equal_cost_rank`` (1 = best of its side
+        and grid point); ``swing_mean`` (from the side's own view), ``swing_se`` and
         ``swing_sd`` (of a single battle against an opponent of the field); ``cost_lost_mean``,
         ``enemy_cost_lost_mean`` with ``_se``; ``cost_efficiency`` with ``lo_`` and ``hi_``; ``cycles_mean``
         or ``turns_mean``.

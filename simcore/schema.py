@@ -160,6 +160,9 @@ class Ruleset:
         ``cannot_simulate(scenario) -> str``: why only the exact solver resolves it, "" for most.
     explain : callable
         ``explain(scenario, means) -> dict``: what else an exact result tells, from its expected accumulators by name.
+    more_never_hurts : callable
+        ``more_never_hurts(scenario) -> bool``: whether it is proved that a side with a unit more wins, or captures, at
+        least as often, whatever it is and whatever the counts of the units are.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
@@ -203,6 +206,7 @@ class Ruleset:
     distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
     pair: Callable[[Any, Any], Any] = lambda _first, _second: None
     cannot_simulate: Callable[[Any], str] = lambda _scenario: ""
+    more_never_hurts: Callable[[Any], bool] = lambda _scenario: False
     explain: Callable[[Any, Mapping[str, float]], dict[str, Any]] = lambda _scenario, _means: {}
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict

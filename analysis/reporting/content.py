@@ -19,7 +19,7 @@ from analysis.estimators import percent_text, percent_texts
 from analysis.frames import EXACT, MIXED, SIDES
 from analysis.reporting.cell import figure_cell, share_cell, spaced
 from analysis.reporting.figure import heat_map, swing_chart
-from analysis.reporting.play import play_content
+from analysis.reporting.play import play_content, price_content
 from analysis.wording import (
     clean,
     count_text,
@@ -86,7 +86,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
         "mixes": None,
         "matchups": None,
         "play": None,
-        "prices": None,
+        "prices": price_content(summary),
         "survivors": [],
         "failures": _failures(summary),
         "settings": _settings(summary),

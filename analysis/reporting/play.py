@@ -9,9 +9,10 @@ import numpy as np
 from analysis.contest import game, payoff_difference
 from analysis.estimators import percent_text
 from analysis.frames import SIDES
+from analysis.pricing import stored_prices
 from analysis.reporting.cell import figure_cell
 from analysis.reporting.figure import weight_chart
-from analysis.wording import clean, count_text, interval_text
+from analysis.wording import clean, count_text, figure_text, interval_text
 from simcore.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from analysis.balance import Summary
     from analysis.contest import Game
 
-__all__ = ["play_content"]
+__all__ = ["play_content", "price_content"]
 
 _PAYOFF: Final = "win_share"
 _SAMPLE_CELLS: Final = 200_000
@@ -32,6 +33,8 @@ _MOST_SAMPLES: Final = 100
 _MOST_BARS: Final = 14
 _LEAST_BAR: Final = 0.01
 _MOST_ROWS: Final = 600
+_FAIR: Final = 0.1
+"""Prices within a tenth of the cost are called fair."""
 
 
 def play_content(summary: Summary, points: Sequence[int]) -> dict[str, Any] | None:
@@ -136,7 +139,7 @@ def _row(played: Game, row: Mapping[Any, Any]) -> dict[str, Any]:
         row["equilibrium"],
         percent_text(row["equilibrium"]),
         ""
-        if not 0.0 < row["equilibrium"] or row["lo_equilibrium"] == row["hi_equilibrium"]
+        if not row["equilibrium"] > 0.0 or row["lo_equilibrium"] == row["hi_equilibrium"]
         else interval_text(row["lo_equilibrium"], min(row["hi_equilibrium"], 1.0)),
     )
     error = row["strength_se"]
@@ -199,3 +202,50 @@ def _residuals(played: Game) -> list[dict[str, Any]]:
         for row in played.residuals.head(5).to_dict(orient="records")
         if not np.isnan(row["residual"])
     ]
+
+
+def price_content(summary: Summary) -> dict[str, Any] | None:
+    """Return the table of fair prices that stands beside the run; None without one.
+
+    Parameters
+    ----------
+    summary : Summary
+        The run.
+
+    Returns
+    -------
+    dict or None
+    """
+    found = stored_prices(summary.run)
+    if found is None:
+        return None
+    rows = []
+    for row in found["units"]:
+        figures = {
+            name: _number(row.get(name)) for name in ("cost", "price", "attacker", "defender", "low", "high", "ratio")
+        }
+        bounds = "" if np.isnan(figures["low"]) else f"{figure_text(figures['low'])} to {figure_text(figures['high'])}"
+        rows.append(
+            {
+                "unit": clean(str(row.get("unit"))).replace("_", " "),
+                "remark": clean(str(row.get("remark") or "")),
+                "cost": figure_cell(figures["cost"], f"{figures['cost']:,.0f}"),
+                "price": figure_cell(figures["price"], figure_text(figures["price"]), bounds),
+                "ratio": figure_cell(figures["ratio"], figure_text(figures["ratio"]), _verdict(figures["ratio"])),
+                **{side: figure_cell(figures[side], figure_text(figures[side])) for side in SIDES},
+            }
+        )
+    sizes = ", ".join(str(size) for size in found["sizes"])
+    enemies = " and ".join(str(enemy).replace("_", " ") for enemy in found["enemies"])
+    return {"rows": rows, "against": clean(f"{sizes} {enemies}")}
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
+
+
+def _verdict(ratio: float) -> str:
+    """Say in a word what the ratio of fair price and cost means."""
+    if np.isnan(ratio):
+        return ""
+    return "worth more" if ratio > 1.0 + _FAIR else "costs too much" if ratio < 1.0 - _FAIR else "about fair"

@@ -143,6 +143,7 @@
     const words = bar.querySelector("input[type=search]").value.toLowerCase().split(/\s+/).filter(Boolean);
     const select = bar.querySelector(".choice");
     const everywhere = bar.querySelector(".everywhere");
+    // A table without that box is about no grid point.
     const point = choice && everywhere && !everywhere.checked ? choice.value : null;
     table.classList.toggle("everywhere", point === null);
     let shown = 0;
