@@ -131,6 +131,8 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except SimcoreError as error:
             _stop(error)
+        except KeyboardInterrupt:
+            _stop("interrupted", _RESUMABLE)
         except typer.BadParameter as error:
             message = _reworded(error.format_message())
             _stop(f"{ctx.info_name} {ctx.invoked_subcommand}: {message}")
@@ -1383,7 +1385,7 @@ def doctor(
         _say_facts(facts)
     if not facts["libgomp"] and not as_json:
         _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
-    if run is not None and run.problems:
+    if folder is not None and run is not None and run.problems:
         for problem in run.problems:
             _note(problem)
         number = len(run.problems)

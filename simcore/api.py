@@ -27,6 +27,7 @@ from simcore.scenario import (
     MAX_SEED,
     load_scenario,
 )
+from simcore.schema import SMALL_CALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,8 +57,6 @@ PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
-_SMALL_CALL = 2**18
-"""Up to this many battles one thread is as quick as starting more."""
 
 
 @dataclass(frozen=True)
@@ -424,7 +423,7 @@ def _launch(
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Resolve runs of battles with a number of threads."""
     if threads is None:
-        threads = 1 if int(segments[:, 2].sum()) <= _SMALL_CALL else usable_threads()
+        threads = 1 if int(segments[:, 2].sum()) <= encoded.ruleset.small_call else usable_threads()
     return encoded.ruleset.tally(encoded.arrays, keys, segments, threads=_whole(threads, "threads", 1, 4_096))
 
 
@@ -565,8 +564,8 @@ def outcomes(
     keys = stream_keys(encoded, seed, pairing)
     for row, first, battles in segments.tolist():
         found = []
-        for start in range(first, first + battles, _SMALL_CALL):
-            count = min(_SMALL_CALL, first + battles - start)
+        for start in range(first, first + battles, SMALL_CALL):
+            count = min(SMALL_CALL, first + battles - start)
             records, _, status, where = encoded.ruleset.record(encoded.arrays, keys, row, start, count)
             _raise_status(encoded, np.full((len(status), 1), row, dtype=np.int64), status, where)
             found.append(records["outcome"])

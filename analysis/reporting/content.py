@@ -159,6 +159,15 @@ def _tiles(summary: Summary) -> list[dict[str, str]]:
         tiles.append(
             {"label": run.rounds.capitalize(), "value": figure_text(length), "note": "mean length of a battle"}
         )
+        if "first_mover_edge_mean" in counted:
+            edge = float(np.average(counted["first_mover_edge_mean"].to_numpy(dtype=np.float64), weights=weights))
+            tiles.append(
+                {
+                    "label": "First mover's edge",
+                    "value": points_text(edge),
+                    "note": "games won by the side that moved first, minus lost",
+                }
+            )
         clear = counted["favourite"].isin(SIDES).mean()
         tiles.append(
             {"label": "Clear favourite", "value": percent_text(float(clear)), "note": "of the matchups have one"}
@@ -429,6 +438,8 @@ def _extra_title(summary: Summary) -> str:
     table = summary.counted
     if "damage_mean" in table:
         return "Damage"
+    if "first_mover_edge_mean" in table:
+        return "First mover's edge"
     # At sea nothing is ever captured: a column of zeros would say no more than its absence.
     return "Captured" if "p_captured" in table and (table["p_captured"] > 0).any() else ""
 
@@ -471,6 +482,9 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
 def _extra_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
     if "damage_mean" in row:
         return figure_cell(row["damage_mean"], figure_text(row["damage_mean"]), f"± {figure_text(row['damage_sd'])}")
+    if "first_mover_edge_mean" in row:
+        edge, error = row["first_mover_edge_mean"], row["first_mover_edge_se"]
+        return figure_cell(edge, points_text(edge), f"± {points_text(error).lstrip('+')}")
     return (
         figure_cell(row["p_captured"], percent_text(row["p_captured"])) if "p_captured" in row else figure_cell(0.0, "")
     )

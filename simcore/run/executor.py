@@ -233,7 +233,8 @@ def check_choice(threads: int | None, scheduler: str | None, workers: int | None
     ScenarioError
         Names the argument.
     """
-    for name, value in (("threads", threads), ("workers", workers)):
+    numbers: dict[str, object] = {"threads": threads, "workers": workers}
+    for name, value in numbers.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise ScenarioError(f"must be a whole number from 1 up, got {shown(value)}", field=name)
     if workers is not None and workers > _MOST_WORKERS:

@@ -647,6 +647,8 @@ class _Planner:
                         f"grid.{key}[{i}]",
                     )
         self.ruleset = self.ruleset.of_kind(first)
+        scenario = {**self.ruleset.sweep_scenario, **self.sweep.scenario}
+        self.sweep = self.sweep.model_copy(update={"scenario": scenario})
 
     def _check_editions(self) -> None:
         """Find the editions that occur; one that cannot be made is a problem of the sweep file."""

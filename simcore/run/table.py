@@ -120,7 +120,8 @@ class _Writer:
         self._seal()
         low = 0
         while low < ends[-1]:
-            high = int(ends[min(np.searchsorted(ends, low + _ROW_GROUP - self._held), len(ends) - 1)])
+            last = int(np.searchsorted(ends, low + _ROW_GROUP - self._held))
+            high = int(ends[min(last, len(ends) - 1)])
             self._sealed.append([column.slice(low, high - low) for column in columns])
             self._count(high - low)
             low = high

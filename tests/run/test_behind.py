@@ -27,6 +27,7 @@ def test_a_part_is_handed_on_when_it_is_stored() -> None:
         events.append(f"write {job}{rows}")
         is_free.release()
 
+    job: Any
     for job, _ in store_behind(results(events, "a", "b", "c"), write):
         assert f"write {job}{job.upper()}" in events
         events.append(f"take {job}")
@@ -48,7 +49,7 @@ def test_an_error_of_the_disk_is_raised_and_nothing_more_is_written() -> None:
         if job == "b":
             raise OSError("full")
 
-    taken = []
+    taken: list[Any] = []
     with pytest.raises(OSError, match="full"):
         taken.extend(job for job, _ in store_behind(results([], "a", "b", "c", "d"), write))
     assert taken == ["a"]

@@ -98,6 +98,11 @@ def pids(client: Client) -> list[int]:
     return list(client.run(os.getpid).values())
 
 
+def address_of(client: Client) -> str:
+    assert client.scheduler is not None
+    return str(client.scheduler.address)
+
+
 def assert_same(folder: Path, undisturbed: Path) -> None:
     assert digests(folder) == digests(undisturbed)
     assert [path.read_bytes() for path in parts_of(folder)] == [path.read_bytes() for path in parts_of(undisturbed)]
@@ -107,7 +112,7 @@ def assert_same(folder: Path, undisturbed: Path) -> None:
 def test_two_workers_of_a_running_cluster_give_the_same_bytes(
     client: Client, tmp_path: Path, undisturbed: Path
 ) -> None:
-    result = sweep(small(), tmp_path, scheduler=client.scheduler.address)
+    result = sweep(small(), tmp_path, scheduler=address_of(client))
     assert (result.parts_computed, result.reports) == (6, [])
     assert_same(tmp_path, undisturbed)
 
@@ -175,7 +180,7 @@ def test_workers_of_another_version_are_refused_by_name(client: Client, tmp_path
     assert first in str(caught.value)
     assert second in str(caught.value)
     client.run(_pretend, identity().sources)
-    resume(tmp_path / "none", scheduler=client.scheduler.address)
+    resume(tmp_path / "none", scheduler=address_of(client))
     assert_same(tmp_path / "none", undisturbed)
 
 

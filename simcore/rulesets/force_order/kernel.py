@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import kernel
+from simcore.core.jit import borrowed, kernel
 from simcore.core.rng import draw_tag, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.force_order.encoding import Accumulator
@@ -88,8 +88,9 @@ class Meetings(NamedTuple):
 
 
 @kernel
-def _attack_chunk(chunk, rows, options, answers, clauses, gaps, status):
+def _attack_chunk(chunk, lent_rows, options, lent_answers, clauses, gaps, status):
     """Resolve one chunk of rows."""
+    rows, answers = borrowed(lent_rows), borrowed(lent_answers)
     for i in range(chunk * CHUNK, min(len(rows), (chunk + 1) * CHUNK)):
         clauses[i], gaps[i] = resolve_attack(rows, i, duel_by_rank(rows, i), options, answers)
     status[chunk] = _OK

@@ -802,7 +802,9 @@ def _go_through(rules, plan, odds, room, counted, acc, ends):
                 if fights:
                     ending = end_cycle(rules, known.facts, x, y, cycle, one.totals, one.cycles, one.ending)
                     if ending < 0:
-                        ending, left, right = change_at_end(rules, plan, own, enemy, x, y, cycle, one, work)
+                        ending, left, right = change_at_end(
+                            rules, plan, known.facts, own, enemy, x, y, cycle, one, work
+                        )
                         if left < 0 or right < 0 or not _fit(room):
                             return np.int64(-1)
                     if ending == _GOES_ON:

@@ -72,6 +72,7 @@ _SUBMERGED_FORM = int(LossForm.SUBMERGED)
 
 _SUBMARINES = SeaTotal.SUBMARINES
 _DESTROYERS = SeaTotal.DESTROYERS
+_ARMED_SHIPS = SeaTotal.ARMED_SHIPS
 _STRIKE_ALWAYS = int(RowField.STRIKE_ALWAYS)
 _SUBMERGE_AT_END = int(RowField.SUBMERGE_AT_END)
 _ATTACKER_SUBMERGE = int(RowField.ATTACKER_SUBMERGE)
@@ -95,7 +96,9 @@ _LADDER = 3
 """Its row without hits of aircraft and submarines that stand apart, -1 while it has none."""
 _ROWS = 4
 """Where the list of its other rows begins, -1 while it has none: one entry for each number of such hits."""
-COUNTS = 5
+_SWEPT = 5
+"""The state without its transports, -1 while none has been swept from it."""
+COUNTS = 6
 """From here on, units on the board, by `SeaTotal`."""
 VOLLEYS = COUNTS + SIDE_TOTALS
 """From here on, records of its fire, -1 while not known: see `sea_fire.py`."""
@@ -490,7 +493,7 @@ def acts(rules, facts, side, state, facing):
     return acts_in_step_2(own, facts[1 - side, facing, COUNTS + _DESTROYERS], rules[_STRIKE_ALWAYS])
 
 
-@leaf
+@inlined_leaf
 def end_cycle(rules, facts, x, y, cycle, totals, cycles, ending):
     """How a cycle ends in a pair of states, or whether the first one begins.
 
@@ -508,7 +511,7 @@ def end_cycle(rules, facts, x, y, cycle, totals, cycles, ending):
 
 
 @leaf
-def change_at_end(rules, plan, own, enemy, x, y, cycle, one, work):
+def change_at_end(rules, plan, facts, own, enemy, x, y, cycle, one, work):
     """Sweep and submerge at the end of a cycle in a pair of states.
 
     Returns
@@ -519,10 +522,19 @@ def change_at_end(rules, plan, own, enemy, x, y, cycle, one, work):
         The states after it, -1 where there are too many.
     """
     one.cycles[0] = cycle
+    only_sweeps = rules[_SUBMERGE_AT_END] == 0
+    swept = facts[1, y, _SWEPT]
+    if only_sweeps and swept >= 0:
+        load_totals(facts, x, swept, one.totals)
+        find_endings(rules, one.totals, 1, one.cycles, one.ending)
+        return np.int64(one.ending[0]), x, swept
     _load_pair(plan, own, enemy, x, y, one.alive)
     end_cycle_at_sea(rules, plan, one, 1, None)
     left = _find(rules, plan, ATTACKER, own, one.alive, work)
     right = _find(rules, plan, DEFENDER, enemy, one.alive, work)
+    if only_sweeps and right >= 0 and facts[1, y, COUNTS + _ARMED_SHIPS] == facts[1, right, COUNTS + _ARMED_SHIPS]:
+        # Whoever faces it, a sweep leaves the same. Transports that could fire count until step 6 is over.
+        facts[1, y, _SWEPT] = right
     return np.int64(one.ending[0]), left, right
 
 

@@ -112,7 +112,7 @@ _DROPPED = 1e-14
 """Most probability that stays where it is in the end in all pairs of states, or that a limit cuts off."""
 _DELAY = 1.57
 """How much longer a squad takes that is out of action for one turn more."""
-_BAR = 1e-4
+_BAR = 1e-6
 """Share of the largest probability in a block below which others wait for their next turn."""
 _TINY_SHARE = 0.1
 """Share of the least probability that is moved on below which it is left out on its way."""
@@ -241,15 +241,23 @@ def _take_line(source, n, a, first, last, least, line):
 
 
 @part
-def _settle_line(flow, spent, n, a, first, last, line):
-    """Take from `flow` what the line has copied, and add it to what is `spent`."""
+def _settle_line(flow, spent, n, a, first, last, least, line):
+    """Take from `flow` what is moved on now, as `_take_line` does, and add it to what is `spent`."""
+    some = False
     for b in range(first, last):
-        if line[KINDS * b] == 0.0:
-            continue
         at = KINDS * (a * n + b)
+        p = flow[at]
+        if p <= least:
+            line[KINDS * b] = 0.0
+            continue
+        some = True
         for k in range(KINDS):
-            spent[at + k] += flow[at + k]
+            x = flow[at + k]
+            line[KINDS * b + k] = x
+            spent[at + k] += x
             flow[at + k] = 0.0
+        line[KINDS * b + KINDS - 1] += p
+    return some
 
 
 @part
@@ -304,8 +312,7 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
                     # What is little now may be more before its turn comes.
                     bar = max(least, _BAR * peak)
                     for a in range(a_last - 1, a_first - 1, -1):
-                        if _take_line(flow, n_b, a, b_first, b_last, bar, line):
-                            _settle_line(flow, spent, n_b, a, b_first, b_last, line)
+                        if _settle_line(flow, spent, n_b, a, b_first, b_last, bar, line):
                             move_line(
                                 frame, terms, lefts, own, enemy, a, sources, inside, flow, nothing, tiny, scratch
                             )  # fmt: skip

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simcore.rulesets.force_order.attack import resolve_rows
 from simcore.rulesets.force_order.layout import KINDS, MOUNTS, PIECE_FIELDS, PLACES, ROW_FIELDS, TARGET, Result
-from simcore.rulesets.force_order.options import RuleOptions
+from simcore.rulesets.force_order.options import OPTION_FIELDS, RuleOptions
 from simcore.rulesets.force_order.rows import attack_rows, row_rules
 from tests.rulesets.force_order import reference as ref
 
@@ -109,7 +109,7 @@ def assert_same(told: dict[str, Any], answer: ref.Answer, attacker: str, what: o
 @given(readings, st.integers(0, 2**32))
 def test_every_row_and_reading(options: RuleOptions, seed: int) -> None:
     rows = random_rows(seed)
-    chosen = options.model_dump(exclude={"order_of_forces"})
+    chosen = options.model_dump(include={*OPTION_FIELDS})
     found = resolve_rows(rows, options, threads=1)
     for i, row in enumerate(rows):
         given_row = reference_row(row)

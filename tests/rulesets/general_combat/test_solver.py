@@ -506,7 +506,7 @@ def test_results_depend_on_neither_threads_nor_neighbours() -> None:
 
 @compiled_only
 def test_a_sea_battle_that_finds_no_room_leaves_no_trace_in_the_next() -> None:
-    small, large = at_sea("1 submarine, 1 destroyer", "1 cruiser"), at_sea(*["2 submarine, 2 destroyer, 2 fighter"] * 2)
+    small, large = at_sea("1 submarine, 1 destroyer", "1 cruiser"), at_sea(*["3 submarine, 3 destroyer, 3 fighter"] * 2)
     arrays: Any = simcore.encode([small, large]).arrays
     columns = simcore.solve(simcore.encode([small])).tally.shape[1]
 
