@@ -87,7 +87,7 @@ SCENARIOS: dict[str, list[dict[str, Any]]] = {
             "defender": {"units": "1 boat_large", "cargo": "2 soldier3"},
         },
         {
-            "attacker": {"units": "2 soldier5", "pieces": {"soldier5": {"flag": True}}},
+            "attacker": {"units": "1 soldier5, 1 soldier4", "pieces": {"soldier5": {"flag": True}}},
             "defender": {"units": "2 soldier3", "pieces": {"soldier3": {"mine": True}}},
         },
         {
