@@ -745,8 +745,7 @@ def nightly(
         config = load_sweep(data, source=str(file))
         root = results_folder(config, results) / config.sweep.name
         today = datetime.now(UTC).astimezone().date()
-        again = f"continue with: simcore nightly {_shown(file)}"
-        with nights.begin_night(root, today) as opened, _again(again, root):
+        with nights.begin_night(root, today) as opened, _again(root):
 
             def resolve(config: Any, folder: Path) -> SweepResult:
                 return simcore.sweep(config, folder, threads=threads, progress=_Progress())
@@ -764,8 +763,9 @@ def nightly(
 
 
 @contextmanager
-def _again(advice: str, root: Path) -> Iterator[None]:
-    """End with exit code 3 and the command to go on with when a nightly run stops half-way."""
+def _again(root: Path) -> Iterator[None]:
+    """End with exit code 3 when a nightly run stops half-way."""
+    advice = "the same command goes on with this run"
     try:
         yield
     except KeyboardInterrupt:

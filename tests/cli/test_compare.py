@@ -143,3 +143,20 @@ def test_nightly_refuses_before_it_begins(cli: Cli, tmp_path: Path, gates: Path)
     gates.write_text("[gates]\nmax_wrose = 1\n")
     assert "max_wrose" in cli("nightly", file, "--results", tmp_path / "nights", "--gates", gates).problem
     assert not (tmp_path / "nights").exists()
+
+
+def test_a_nightly_run_that_is_interrupted_goes_on(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "duel.toml"
+    file.write_text(SWEEP.format(attack=1).replace("20_000", "500"), encoding="utf-8")
+    words = ("nightly", file, "--results", tmp_path / "nights")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("simcore.sweep", interrupted)
+        answer = cli(*words)
+    assert answer.code == 3
+    assert answer.err == "interrupted; the same command goes on with this run\n"
+    assert cli(*words, "--json").json["number"] == 1
+    assert cli(*words, "--json").json["number"] == 2
