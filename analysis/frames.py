@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis.wording import clean, count_text, grid_value_text, plural
 from simcore.errors import StoreError
-from simcore.run.check import column_names
+from simcore.run.check import read_columns
 from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ EXACT: Final = "exact"
 SIMULATED: Final = "simulated"
 MIXED: Final = "mixed"
 
-_AT_ONCE: Final = 8
 _TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "method", "status", "error")
 _FIGURES: Final = (
     "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
@@ -306,10 +305,9 @@ def _table(path: Path, name: str, needed: Iterable[str]) -> pd.DataFrame:
     """Read one table and check that it has the columns it must have."""
     file = path / f"{name}.parquet"
     try:
-        columns = column_names(file)
-        # A few columns at a time: what is read is held twice until it is a frame.
-        frames = [pd.read_parquet(file, columns=columns[i : i + _AT_ONCE]) for i in range(0, len(columns), _AT_ONCE)]
-        frame = pd.concat(frames, axis=1) if frames else pd.read_parquet(file)
+        # Each piece is given up while it becomes a frame: large tables are never held twice.
+        frames = [piece.to_pandas(split_blocks=True, self_destruct=True) for piece in read_columns(file)]
+        frame = pd.concat(frames, axis=1) if frames else pd.DataFrame()
     except FileNotFoundError:
         raise StoreError(f"{file}: missing; run the sweep again, finished parts are kept") from None
     except _UNREADABLE as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simcore.errors import StoreError
@@ -16,10 +17,12 @@ from simcore.run.table import TABLES
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
-__all__ = ["Findings", "check_folder", "column_names"]
+__all__ = ["Findings", "check_folder", "read_columns"]
 
 _BLOCK: Final = 2**20
+_COLUMNS_AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True)
@@ -83,18 +86,23 @@ def check_folder(folder: str | os.PathLike[str]) -> Findings:
     return Findings(manifest, parts, _check_tables(Path(folder), manifest, problems), problems)
 
 
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file.
+def read_columns(path: Path) -> Iterator[pa.Table]:
+    """Read a table a few columns at a time: what is read is held twice until it is a frame.
 
     Parameters
     ----------
     path : Path
 
-    Returns
-    -------
-    list of str
+    Yields
+    ------
+    Table
+        All rows of the next columns.
     """
-    return list(pq.read_schema(path).names)
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        for i in range(0, len(names), _COLUMNS_AT_ONCE):
+            yield file.read(columns=names[i : i + _COLUMNS_AT_ONCE], use_threads=False)
+            pa.default_memory_pool().release_unused()
 
 
 def _check_parts(folder: Path, columns: object, problems: list[str]) -> int:
