@@ -1,6 +1,6 @@
-"""The tables and pictures of the page on force order, made from the compiled rules.
+"""The tables and pictures of the page on force order and the recorded skirmish, made from the compiled rules.
 
-``python -m tests.rulesets.force_order.page`` writes the tables into the page and the pictures beside it.
+``python -m tests.rulesets.force_order.page`` writes the tables into the page, the pictures beside it and the story.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import simcore
 from simcore.api import Encoded, stream_keys
 from simcore.registry import get_ruleset
 from simcore.rulesets.force_order.attack import resolve_rows
@@ -281,6 +282,14 @@ def skirmish() -> str:
 
 NAMES = {"saboteur": "sab.", "boat_small": "boat 1", "boat_medium": "boat 2", "boat_large": "boat 3"}
 NAMES |= {"lifeboat": "life", "plane_scout": "plane 1", "plane_fighter": "plane 2"}
+STORY = Path(__file__).parent / "playthrough.txt"
+
+
+def story() -> str:
+    """Return the story of a game in which a flag is taken and carried home."""
+    return f"{simcore.replay(ROOT / 'examples' / 'force-skirmish.toml', battle=11)}\n"
+
+
 PICTURES = {
     "force-order-reach.svg": board,
     "force-order-rulings.svg": rulings,
@@ -295,6 +304,7 @@ def main() -> None:
     PAGE.write_text(f"{head}{BEGIN}\n\n{tables()}\n\n{END}{tail}", encoding="utf-8")
     for name, draw in PICTURES.items():
         (IMAGES / name).write_text(draw(), encoding="utf-8")
+    STORY.write_text(story(), encoding="utf-8")
 
 
 if __name__ == "__main__":

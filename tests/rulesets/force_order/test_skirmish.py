@@ -24,6 +24,7 @@ from simcore.scenario import load_scenario
 from tests.rulesets.force_order import reference as ref
 from tests.rulesets.force_order import reference_skirmish as sk
 from tests.rulesets.force_order.lockstep import compare, scenario_of, script_for
+from tests.rulesets.force_order.page import STORY, story
 from tests.rulesets.force_order.test_reference_skirmish import MIX, RULES, check
 
 if TYPE_CHECKING:
@@ -193,6 +194,11 @@ def test_a_side_that_cannot_act_loses() -> None:
     assert (told.outcome, told.turns, told.end) == ("attacker_wins", 1, "no_action")
     both = by_hand(rules, ({"soldier3": 1}, {"soldier3": 1}), start, [(0, "attack", (2, 0))])
     assert (both.outcome, both.turns, both.end) == ("draw", 1, "no_action")
+
+
+def test_the_recorded_game_is_told_as_before() -> None:
+    """Where the change is meant, ``python -m tests.rulesets.force_order.page`` writes the story anew."""
+    assert STORY.read_text(encoding="utf-8") == story()
 
 
 @rule("FA-25")
