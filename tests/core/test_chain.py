@@ -13,7 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simcore.core.chain import binomial, convolve, find_or_add, new_table, two_point, window
+from simcore.core.chain import (
+    add_to,
+    binomial,
+    clear_sums,
+    convolve,
+    find_or_add,
+    new_sums,
+    new_table,
+    two_point,
+    window,
+)
 from simcore.core.jit import is_jit_disabled
 
 if TYPE_CHECKING:
@@ -198,3 +208,14 @@ def test_a_new_table_is_empty() -> None:
     keys, places = new_table(16)
     assert len(keys) == len(places) == 16
     assert np.all(places == -1)
+
+
+def test_cleared_sums_are_empty() -> None:
+    sums = new_sums(8)
+    for numbers in ((3, -2, 3), (-2, 5)):
+        clear_sums(sums)
+        for number in numbers:
+            add_to(sums, np.int64(number), 0.25)
+        n = int(sums.count[0])
+        found = dict(zip(sums.values[:n].tolist(), sums.chances[:n].tolist(), strict=True))
+        assert found == {number: 0.25 * numbers.count(number) for number in numbers}

@@ -103,6 +103,25 @@ def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> N
     assert len([signature for signature in resolve.signatures if "LeaveTable" not in str(signature)]) == 3 * 2
 
 
+@pytest.mark.skipif(jit.is_jit_disabled(), reason="nothing is compiled")
+def test_leaves_count_no_references() -> None:
+    for decorate, inlined in ((jit.leaf, False), (jit.inlined_leaf, True)):
+        options = _options(decorate)
+        assert options["_nrt"] is False
+        assert options["forceinline"] is inlined
+    assert "_nrt" not in _options(jit.part)
+
+
+def _options(decorate: Any) -> dict[str, Any]:
+    """Return what numba is asked for by a decorator; nothing is compiled."""
+
+    def nothing() -> int:
+        return 0
+
+    options: dict[str, Any] = decorate(nothing).targetoptions
+    return options
+
+
 def test_cache_roots_of_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
