@@ -444,13 +444,13 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
             for i in range(found):
                 if chances[i] > 0.0:
                     counts[origins[i] + 1] += 1
-            place = np.int64(0)
-            for e in range(first, expanded):
-                rally_start[e] = n_rallies
-                if broken[e] == 0:
-                    n_rallies += counts[place + 1]
-                    counts[place + 1] = n_rallies
-                    place += 1
+            done = np.int64(0)
+            for state in range(first, expanded):
+                rally_start[state] = n_rallies
+                if broken[state] == 0:
+                    n_rallies += counts[done + 1]
+                    counts[done + 1] = n_rallies
+                    done += 1
             counts[0] = rally_start[first]
             if not remembers:
                 for k in range(n_types):

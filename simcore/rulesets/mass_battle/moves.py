@@ -61,14 +61,14 @@ class Frame(NamedTuple):
         Rules on ones and on negative rolls.
     """
 
-    sequential: int
-    dice_kinds: int
-    low_first: int
-    low_second: int
-    ones_first: int
-    ones_second: int
-    every_roll: int
-    as_counted: int
+    sequential: Any
+    dice_kinds: Any
+    low_first: Any
+    low_second: Any
+    ones_first: Any
+    ones_second: Any
+    every_roll: Any
+    as_counted: Any
 
 
 @part
@@ -230,7 +230,7 @@ def _clear(n_used, n, planes, used, reach):
 def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed, n, least, scratch):
     """Move the first army on from state `a` to `begin` to `end` - 1.
 
-    Lines are added up four at a time. Returns the multiplications made.
+    Lines are added up four at a time. Returns the multiplications made of each kind.
     """
     planes, middle, used, reach, mass = scratch.planes, scratch.middle, scratch.used, scratch.reach, scratch.mass
     effort = np.int64(0)
@@ -306,7 +306,7 @@ def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed,
             t = np.uint64(m * n + left)
             for k in range(width):
                 owed[t + k] += c0 * planes[y0 + k] + c1 * planes[y1 + k] + c2 * planes[y2 + k] + c3 * planes[y3 + k]
-    return 4 * KINDS * effort
+    return 4 * effort
 
 
 @part
@@ -347,7 +347,7 @@ def move_line(frame, terms, lefts, own, enemy, a, sources, targets, target, owed
     Returns
     -------
     int64
-        Multiplications made.
+        Multiplications made of each kind.
     """
     n = len(lefts[1])
     n_used = _spread(
