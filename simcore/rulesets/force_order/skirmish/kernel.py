@@ -355,7 +355,7 @@ def _set_up(games, m, board, battle, key, script, trace):
     first = np.int64(0)
     for side in range(2):
         last = first + games.numbers[m, side]
-        drawn = 0
+        drawn = np.int64(0)
         for i in range(games.placed[m, side]):
             p = np.int64(games.placing[m, first + i])
             word, _ = _block(i, draw_tag(0, 0, side, 0), battle, key)
@@ -370,7 +370,7 @@ def _set_up(games, m, board, battle, key, script, trace):
             if pieces[p, _KIND] != _MINE:
                 continue
             word, _ = _block(drawn, draw_tag(0, 1, side, 0), battle, key)
-            kind, drawn = _SOLDIER, drawn + 1
+            kind, drawn = _SOLDIER, drawn + np.int64(1)
             n = deal_mine(board, p, kind, first, last, np.int64(-1))
             if n == 0:
                 kind = _SABOTEUR
