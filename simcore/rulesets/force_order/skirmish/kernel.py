@@ -366,19 +366,19 @@ def _set_up(games, m, board, battle, key, script, trace):
                 at = _note(board, trace, _PLACED, side, p, square)
                 trace[at, _OF_CHOICES] = n
                 trace[at, _OF_INDEX] = index
-        for p in range(first, last):
-            if pieces[p, _KIND] != _MINE:
+        for mine in range(first, last):
+            if pieces[mine, _KIND] != _MINE:
                 continue
             word, _ = _block(drawn, draw_tag(0, 1, side, 0), battle, key)
             kind, drawn = _SOLDIER, drawn + np.int64(1)
-            n = deal_mine(board, p, kind, first, last, np.int64(-1))
+            n = deal_mine(board, mine, kind, first, last, np.int64(-1))
             if n == 0:
                 kind = _SABOTEUR
-                n = deal_mine(board, p, kind, first, last, np.int64(-1))
+                n = deal_mine(board, mine, kind, first, last, np.int64(-1))
             index = _draw(state, script, word, n)
-            holder = deal_mine(board, p, kind, first, last, index)
+            holder = deal_mine(board, mine, kind, first, last, index)
             if len(trace):
-                at = _note(board, trace, _DEALT, side, p, holder)
+                at = _note(board, trace, _DEALT, side, mine, holder)
                 trace[at, _OF_CHOICES] = n
                 trace[at, _OF_INDEX] = index
         first = last
