@@ -7,7 +7,7 @@ Examples
 --------
 >>> import analysis
 >>> sorted(analysis.__all__)
-['load', 'report', 'summarize']
+['compare', 'game', 'load', 'need', 'price', 'report', 'summarize', 'value']
 """
 
 from __future__ import annotations
@@ -17,15 +17,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analysis.balance import summarize
+    from analysis.comparison import compare
+    from analysis.contest import game
     from analysis.frames import load
+    from analysis.marginal import value
+    from analysis.pricing import price
     from analysis.reporting.document import report
+    from analysis.requirement import need
 
-__all__ = ["load", "report", "summarize"]
+__all__ = ["compare", "game", "load", "need", "price", "report", "summarize", "value"]
 
 _HOME = {
+    "compare": "analysis.comparison",
+    "game": "analysis.contest",
     "load": "analysis.frames",
+    "need": "analysis.requirement",
+    "price": "analysis.pricing",
     "report": "analysis.reporting.document",
     "summarize": "analysis.balance",
+    "value": "analysis.marginal",
 }
 
 

@@ -14,6 +14,7 @@ from analysis.estimators import DEFAULT_LEVEL, percent_text
 from analysis.finding import Finding, findings
 from analysis.frames import EXACT, GRID_PREFIX, MIXED, SIDES, Run, load
 from analysis.metrics import grid_points, matchup_table, mix_table
+from analysis.picture import heat_map
 from analysis.wording import (
     clean,
     count_text,
@@ -22,14 +23,18 @@ from analysis.wording import (
     fit,
     grid_value_text,
     interval_text,
+    plain_value,
     plural,
     short_label,
     short_labels,
     wrapped,
 )
+from simcore.errors import ScenarioError
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from analysis.contest import Game
 
 __all__ = ["Summary", "summarize"]
 
@@ -39,7 +44,10 @@ _SHOWN_TAIL: Final = 3
 _SHOWN_FAILURES: Final = 3
 _SHOWN_POINTS: Final = 3
 _TEXT_WIDTH: Final = 80
+_CLOSEST: Final = 10_000
 _DECIDED: Final = 0.5
+_PICTURED: Final = 12
+"""Mixes of a side in the picture of a notebook."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,19 +84,31 @@ class Summary:
     @cached_property
     def counted(self) -> pd.DataFrame:
         """The matchups that gave a result."""
-        return self.matchups[(self.matchups["status"] == "ok") & self.matchups["lead"].notna()]
+        is_counted = (self.matchups["status"] == "ok") & self.matchups["lead"].notna()
+        # Tables of a million rows are not copied to leave nothing out.
+        return self.matchups if is_counted.all() else self.matchups[is_counted]
 
     @cached_property
     def closest(self) -> pd.DataFrame:
-        """The matchups with a result by the size of their lead, smallest first.
+        """The matchups with a result by the size of their lead, smallest first: at most 10,000 of them.
 
         Left out are those in which fewer than half of the battles have a winner: 0 % against 0 % is not close.
         """
         table = self.counted
         decided = table["attacker_win_share"] + table["defender_win_share"]
-        table = table[decided >= _DECIDED]
-        order = np.argsort(np.abs(table["lead"].to_numpy(dtype=np.float64)), kind="stable")
-        return table.take(order)
+        rows = np.flatnonzero((decided >= _DECIDED).to_numpy())
+        order = np.argsort(np.abs(table["lead"].to_numpy(dtype=np.float64)[rows]), kind="stable")
+        return table.take(rows[order[:_CLOSEST]])
+
+    @cached_property
+    def game(self) -> Game | None:
+        """The game for the share of wins at the first grid point; None where no two mixes a side all met."""
+        from analysis.contest import game  # noqa: PLC0415 - it stands on this module
+
+        try:
+            return game(self)
+        except ScenarioError:
+            return None
 
     @cached_property
     def failed(self) -> pd.DataFrame:
@@ -128,12 +148,13 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Return settings, findings and the table of mixes as JSON-able values (NaN as None)."""
         run = self.run
-        keys = ("ruleset", "edition", "battles", "seed")
+        keys = ("ruleset", "edition", "battles", "precision", "seed")
         exact = int((self.counted["method"] == EXACT).sum())
         return {
             "name": run.name,
             **{key: run.manifest.get(key) for key in keys if key != "battles" or run.method != EXACT},
             **({"battles": None} if run.method == EXACT else {}),
+            "battles_counted": int(self.counted["battles"].sum()),
             "method": run.method,
             "exact": exact,
             "simulated": len(self.counted) - exact,
@@ -143,19 +164,38 @@ class Summary:
             "failed": len(self.failed),
             "headlines": [{"kind": finding.kind, "text": finding.text} for finding in self.findings],
             "mixes": [
-                {str(key): _plain(value) for key, value in row.items()} for row in self.mixes.to_dict(orient="records")
+                {str(key): plain_value(value) for key, value in row.items()}
+                for row in self.mixes.to_dict(orient="records")
             ],
         }
 
     def __repr__(self) -> str:
         return self.to_text()
 
+    def _matrix_html(self) -> str:
+        """Return a picture of the strongest mixes against each other, at the first grid point."""
+        first = self.mixes[self.mixes["grid_point"] == 0]
+        names = []
+        for side in SIDES:
+            ranked = first[first["side"] == side].sort_values("win_share_mean", ascending=False, kind="stable")
+            names.append([str(name) for name in ranked["mix"].head(_PICTURED)])
+        table = self.counted[self.grid_points[self.counted.index.to_numpy()] == 0]
+        table = table[table["attacker"].isin(names[0]) & table["defender"].isin(names[1])]
+        if not len(table):
+            return ""
+        shares = table.pivot_table(index="attacker", columns="defender", values="attacker_win_share", sort=False)
+        shares = shares.reindex(index=names[0], columns=names[1])
+        label = self.grid_labels[0]
+        title = "How often the attacker (row) beats the defender (column)" + (f" at {label}" if label else "")
+        picture = heat_map(names[0], names[1], shares.to_numpy(dtype=np.float64), title)
+        return f"<p>{escape(title)}, strongest first:</p>{picture}"
+
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{_finding_html(finding)}</li>" for finding in self.findings)
         columns = ["side", "mix", "win_share_mean", "lo_win_share_mean", "hi_win_share_mean", "swing_mean"]
         table = self.mixes[[*self.run.grid_columns, *columns, "cost_efficiency"]].head(4 * _SHOWN_MIXES)
         return (
-            f"<h4>Summary of <bdi>{escape(clean(self.run.title))}</bdi></h4><ul>{items}</ul>"
+            f"<h4>Summary of <bdi>{escape(clean(self.run.title))}</bdi></h4><ul>{items}</ul>{self._matrix_html()}"
             + table.to_html(index=False, escape=True, float_format=lambda value: f"{value:.4g}")
             + f"<p>{count_text(len(table))} of {count_text(len(self.mixes))} rows of <code>.mixes</code></p>"
         )
@@ -194,17 +234,6 @@ def summarize(run: Run | str | PathLike[str], *, level: float = DEFAULT_LEVEL) -
 def _key_label(column: str) -> str:
     """Return a grid column's key; that a value belongs to the scenario goes without saying."""
     return column.removeprefix(GRID_PREFIX).removeprefix("scenario.")
-
-
-def _plain(value: Any) -> Any:
-    """Return a frame's cell as JSON can hold it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    elif isinstance(value, np.ndarray):
-        value = value.tolist()
-    if value is pd.NA or value is pd.NaT:
-        return None
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _finding_html(finding: Finding) -> str:
@@ -255,7 +284,7 @@ def _method_words(run: Run) -> list[str]:
     """Say how the matchups were resolved."""
     if run.method == EXACT:
         return [EXACT]
-    battles = f"{count_text(run.manifest.get('battles'))} battles each"
+    battles = f"{run.battles_each} battles each"
     return [run.mixture, f"the latter with {battles}"] if run.method == MIXED else [battles]
 
 

@@ -86,7 +86,9 @@ def _dice(run: Run, row: Mapping[str, Any]) -> list[str]:
     battles = row.get("battles")
     if battles is None or np.isnan(battles) or not battles:
         battles = run.manifest.get("battles", 0)
-    words = ["--battles", str(int(battles)), "--seed", str(run.manifest.get("seed"))]
+    # A merged run has a list of seeds as text: as many battles with the first of them say as much.
+    seed = str(run.manifest.get("seed")).partition(",")[0]
+    words = ["--battles", str(int(battles)), "--seed", seed]
     return words + (["--pairing", run.pairing] if run.pairing != "matchup" else [])
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.balance import Summary
+    from analysis.contest import Game
 
 __all__ = ["Finding", "Piece", "findings"]
 
@@ -45,7 +46,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "balance", "strongest", "weakest", "one_sided", "closest", "efficiency", "grid",
-        "undecided" or "failed".
+        "equilibrium", "dominated", "cycles", "undecided" or "failed".
     title : str
         Two or three words to stand above or before the sentence.
     pieces : tuple of Piece
@@ -97,6 +98,7 @@ def findings(summary: Summary) -> Iterable[Finding]:
         for side in SIDES:
             yield from _efficiency(summary, side)
         yield from _grid_effect(summary)
+        yield from _game(summary)
         yield from _undecided(summary)
     if len(summary.failed):
         yield _sentence(
@@ -325,6 +327,79 @@ def _grid_effect(summary: Summary) -> Iterable[Finding]:
         f"{summary.grid_labels[int(low['grid_point'])]} to {percent_text(high['win_share_mean'])} at "
         f"{summary.grid_labels[int(high['grid_point'])]}.",
     )
+
+
+def _game(summary: Summary) -> Iterable[Finding]:
+    """Say what clever players would pick, what never, and whether the mixes can be ranked at all."""
+    played = summary.game
+    if played is None or min(played.matrix.shape) < 2:  # noqa: PLR2004 - with one mix there is nothing to pick
+        return
+    at = f" (at {played.label})" if played.label else ""
+    if not np.isnan(played.value):
+        yield _sentence("equilibrium", "Best play", *_best_play(played), f"{at}.")
+    for side in SIDES:
+        beaten = played.dominated(side)
+        if not len(beaten):
+            continue
+        row = _row(beaten, 0)
+        total = int((played.mixes["side"] == side).sum())
+        margin = 100.0 * row["dominated_margin"]
+        yield _sentence(
+            "dominated",
+            f"Dominated {side}s",
+            f"{count_text(len(beaten))} of {plural(total, 'mix does', 'mixes do')} worse than another choice whatever "
+            "the opponent; most of all ",
+            _name(row["mix"]),
+            ", behind ",
+            _name(row["dominated_by"]),
+            f" by at least {margin:.1f} points{at}.",
+        )
+    yield from _circles(played, at)
+
+
+def _best_play(played: Game) -> Iterable[str | Piece]:
+    """Say what the two sides pick when both play their best."""
+    bounds = ""
+    if not np.isnan(played.lo_value) and played.lo_value != played.hi_value:
+        bounds = f" ({interval_text(played.lo_value, played.hi_value)})"
+    yield f"the attacker can make sure of {percent_text(played.value)}{bounds} of the battles, with "
+    for side, words in (("attacker", "; the defender answers with "), ("defender", "")):
+        support = played.support(side)
+        row = _row(support, 0)
+        if len(support) == 1:
+            yield _name(row["mix"])
+            yield " alone"
+        else:
+            yield f"{percent_text(row['equilibrium'])} "
+            yield _name(row["mix"])
+            yield f" and {count_text(len(support) - 1)} more"
+        yield words
+
+
+def _circles(played: Game, at: str) -> Iterable[Finding]:
+    """Say whether one number can rank the mixes."""
+    if np.isnan(played.explained):
+        return
+    ladder = f"; one rating per mix accounts for {percent_text(played.explained)} of how the matchups differ{at}."
+    if played.cycle is not None:
+        first, second, third = (_name(name) for name in played.cycle)
+        yield _sentence(
+            "cycles",
+            "Circles",
+            f"{percent_text(played.cycles)} of all triples beat each other in a circle, as ",
+            first, " beats ", second, " beats ", third, " beats the first", ladder,
+        )  # fmt: skip
+    elif played.reversal is not None:
+        side, first, second, one, other = played.reversal
+        yield _sentence(
+            "cycles",
+            "No single ranking",
+            f"in {percent_text(played.reversals)} of all cases the opponent decides who is better: as {side} ",
+            _name(first), " does better than ", _name(second), " against ", _name(one), " and worse against ",
+            _name(other), ladder,
+        )  # fmt: skip
+    else:
+        yield _sentence("cycles", "One ranking", f"no opponent turns the order of two mixes round{ladder}")
 
 
 def _undecided(summary: Summary) -> Iterable[Finding]:

@@ -6,7 +6,6 @@ behind this module may rely on them.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -18,6 +17,8 @@ import pandas as pd
 
 from analysis.wording import clean, count_text, grid_value_text, plural
 from simcore.errors import StoreError
+from simcore.run.check import column_names
+from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EXACT", "GRID_PREFIX", "MIXED", "SCHEMA", "SIDES", "SIMULATED", "Run", "load"]
 
-SCHEMA: Final = 1
-"""The newest form of results folder this version reads."""
 GRID_PREFIX: Final = "grid."
 """Tables hold one column per grid key, named with this prefix."""
 SIDES: Final = ("attacker", "defender")
@@ -34,6 +33,7 @@ EXACT: Final = "exact"
 SIMULATED: Final = "simulated"
 MIXED: Final = "mixed"
 
+_AT_ONCE: Final = 8
 _TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "method", "status", "error")
 _FIGURES: Final = (
     "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
@@ -116,6 +116,12 @@ class Run:
         """What shares its dice: "matchup", "common" or "independent"."""
         return str(self.manifest.get("pairing", "matchup"))
 
+    @property
+    def precision(self) -> float | None:
+        """Half-width to which every share was brought; None when all simulated matchups have equally many battles."""
+        found = self.manifest.get("precision")
+        return None if found is None else float(found)
+
     @cached_property
     def survivors(self) -> pd.DataFrame:
         """Mean survivors per matchup, side, unit and outcome (``"all"`` = over all battles).
@@ -157,8 +163,17 @@ class Run:
     def _battles_text(self) -> str:
         if self.method == EXACT:
             return "none, exact results"
-        each = f"{count_text(self.manifest.get('battles'))} per"
+        each = f"{self.battles_each} per"
         return f"{each} matchup, simulated" if self.method == SIMULATED else f"{each} simulated matchup, {self.mixture}"
+
+    @cached_property
+    def battles_each(self) -> str:
+        """How many battles the matchups have that were simulated, in words."""
+        battles = self.matchups["battles"].to_numpy(dtype=np.float64, na_value=np.nan)
+        battles = battles[(self.matchups["status"].to_numpy(dtype=object) == "ok") & (battles > 0)]
+        if not len(battles) or battles.min() == battles.max():
+            return count_text(int(battles[0]) if len(battles) else self.manifest.get("battles"))
+        return f"{count_text(int(battles.min()))} to {count_text(int(battles.max()))}"
 
     @cached_property
     def is_exact(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -241,13 +256,13 @@ def _manifest(path: Path) -> dict[str, Any]:
     if not path.is_dir():
         raise StoreError(f"{path}: {'not a folder' if path.exists() else 'no such folder'}")
     try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
+        manifest = parse_manifest(file.read_bytes())
     except FileNotFoundError:
         raise StoreError(f"{file}: missing; {path} is not the results folder of a sweep") from None
     except OSError as error:
         raise StoreError(f"{file}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"{file}: damaged, not JSON ({error})") from error
+    except DamagedManifestError as error:
+        raise StoreError(f"{file}: damaged ({error}); run the sweep file again with this folder as output") from error
     _check_schema(file, manifest)
     _check_fields(file, manifest)
     if manifest.get("state") == "running":
@@ -257,14 +272,12 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _check_schema(file: Path, manifest: Any) -> None:
     """Refuse a manifest of a form that this version does not know."""
-    schema = manifest.get("schema") if isinstance(manifest, dict) else None
+    schema = manifest.get("schema")
     if isinstance(schema, bool) or not isinstance(schema, int):
         raise StoreError(f"{file}: damaged, it has no schema number")
-    if schema > SCHEMA:
-        raise StoreError(
-            f"{file}: schema {schema} is newer than {SCHEMA}, the newest this version reads; "
-            "install a newer simcore, or run the sweep again with this one"
-        )
+    newer = newer_schema(manifest)
+    if newer:
+        raise StoreError(f"{file}: {newer}")
     if schema < 1:
         raise StoreError(f"{file}: schema {schema} is not known; run the sweep again")
 
@@ -277,6 +290,9 @@ def _check_fields(file: Path, manifest: dict[str, Any]) -> None:
     wins = manifest.get("wins", _WINS)
     if not isinstance(wins, dict) or not all(isinstance(wins.get(side), list | tuple) for side in SIDES):
         raise StoreError(f'{file}: damaged, "wins" is not a table of outcomes')
+    precision = manifest.get("precision")
+    if precision is not None and (isinstance(precision, bool) or not isinstance(precision, int | float)):
+        raise StoreError(f'{file}: damaged, "precision" is not a number')
     if not isinstance(manifest.get("ruleset"), str):
         raise StoreError(f'{file}: damaged, "ruleset" is missing')
     grid = manifest.get("grid")
@@ -290,7 +306,10 @@ def _table(path: Path, name: str, needed: Iterable[str]) -> pd.DataFrame:
     """Read one table and check that it has the columns it must have."""
     file = path / f"{name}.parquet"
     try:
-        frame = pd.read_parquet(file)
+        columns = column_names(file)
+        # A few columns at a time: what is read is held twice until it is a frame.
+        frames = [pd.read_parquet(file, columns=columns[i : i + _AT_ONCE]) for i in range(0, len(columns), _AT_ONCE)]
+        frame = pd.concat(frames, axis=1) if frames else pd.read_parquet(file)
     except FileNotFoundError:
         raise StoreError(f"{file}: missing; run the sweep again, finished parts are kept") from None
     except _UNREADABLE as error:

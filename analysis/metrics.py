@@ -8,7 +8,9 @@ Definitions
 * A side's **swing** is the enemy's cost lost minus its own.
 * A mix's **cost efficiency** is the enemy cost it destroyed per own cost it lost: the ratio of the two means
   over its opponents; NaN where nothing was lost.
-* Means over opponents weigh each by its ``weight``. Worst and best are over all opponents.
+* Means over opponents weigh each by its ``weight``. Worst and best are over the opponents with a weight above 0, or
+  over all where none has one.
+* Two mixes **cost about the same** where the dearer one costs at most 10 % more.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import pandas as pd
 
 from analysis.estimators import (
     DEFAULT_LEVEL,
+    Interval,
     critical_value,
     lead_interval,
     mean_interval,
@@ -28,6 +31,7 @@ from analysis.estimators import (
     wilson,
 )
 from analysis.frames import SIDES
+from simcore.precision import always_valid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["matchup_table", "mix_table"]
 
-"""Outcomes that count as a win of each side, where the ruleset has them."""
+_EQUAL_COST: Final = 1.1
 _MEANS: Final = ("attacker_cost_lost", "defender_cost_lost", "swing")
+_MORE_MEANS: Final = ("first_mover_edge",)
+"""Means that only some battles have."""
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -57,10 +63,11 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     -------
     DataFrame
         The rows of ``run.matchups`` in their order with, per outcome, ``lo_<outcome>`` and ``hi_<outcome>``
-        (Wilson); ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
+        (Wilson, or those that hold at all times where a precision decided how many battles there are);
+        ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
         ``lo_`` and ``hi_``; ``favourite`` ("attacker", "defender", "none" when the interval of the lead holds
-        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost
-        and swing. Exact rows get intervals of no width and errors of 0.
+        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost,
+        swing and the first mover's edge. Exact rows get intervals of no width and errors of 0.
     """
     source = run.matchups
     is_exact = run.is_exact
@@ -68,8 +75,14 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     counted = source["status"].to_numpy(dtype=object) == "ok"
     battles = np.where(counted & ~is_exact, _floats(source["battles"]), np.nan)
 
+    def interval_of(successes: FloatArray) -> Interval:
+        if run.precision is None:
+            return wilson(successes, battles, level)
+        # Where the counts themselves decided how many battles there are, other intervals would be too narrow.
+        return Interval(*always_valid(successes, battles, outcomes=len(run.outcomes), level=level))
+
     def bounds(name: str, share: FloatArray) -> None:
-        interval = wilson(np.rint(share * battles), battles, level)
+        interval = interval_of(np.rint(share * battles))
         columns[f"lo_{name}"], columns[f"hi_{name}"] = (np.where(is_exact, share, bound) for bound in interval)
 
     for outcome in run.outcomes:
@@ -83,7 +96,11 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     lead = shares["attacker"] - shares["defender"]
     columns["lead"] = lead
     won = {side: np.rint(shares[side] * battles) for side in SIDES}
-    interval = lead_interval(won["attacker"], won["defender"], battles, level)
+    if run.precision is None:
+        interval = lead_interval(won["attacker"], won["defender"], battles, level)
+    else:
+        ours, theirs = interval_of(won["attacker"]), interval_of(won["defender"])
+        interval = Interval(ours.low - theirs.high, ours.high - theirs.low)
     low, high = (np.where(is_exact, lead, bound) for bound in interval)
     columns["lo_lead"], columns["hi_lead"] = low, high
     columns["favourite"] = np.select(
@@ -91,7 +108,7 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     )
     if "p_captured" in source:
         bounds("captured", _floats(source["p_captured"]))
-    for figure in (*_MEANS, run.rounds):
+    for figure in (*_MEANS, run.rounds, *(name for name in _MORE_MEANS if f"{name}_mean" in source)):
         error = standard_error(_floats(source[f"{figure}_sd"]), battles)
         columns[f"{figure}_se"] = np.where(counted, np.where(is_exact, 0.0, error), np.nan)
     return pd.DataFrame(columns, copy=False)
@@ -119,7 +136,9 @@ def mix_table(run: Run, matchups: pd.DataFrame, *, level: float = DEFAULT_LEVEL)
         ``grid.<key>`` columns, ``grid_point`` (0, 1, … in order of appearance), ``side``, ``mix``, ``units``,
         ``cost``, ``weight``, ``n_opponents`` (matchups that counted), ``n_failed``, ``battles``;
         ``win_share_mean``, ``win_share_worst``, ``win_share_best``, each with ``lo_`` and ``hi_``,
-        ``worst_opponent``, ``best_opponent``; ``swing_mean`` (from the side's own view), ``swing_se`` and
+        ``worst_opponent``, ``best_opponent``; ``n_equal_cost``, opponents that cost about the same, and
+        ``win_share_equal_cost`` against these with ``lo_`` and ``hi_`` and ``equal_cost_rank`` (1 = best of its side
+        and grid point); ``swing_mean`` (from the side's own view), ``swing_se`` and
         ``swing_sd`` (of a single battle against an opponent of the field); ``cost_lost_mean``,
         ``enemy_cost_lost_mean`` with ``_se``; ``cost_efficiency`` with ``lo_`` and ``hi_``; ``cycles_mean``
         or ``turns_mean``.
@@ -239,12 +258,18 @@ def _side_table(
         "hi_win_share_mean": np.clip(mean + groups.error(high - share, is_common=is_common), 0.0, 1.0),
     }
     opponents = matchups[enemy].array
+    # The field is what has a weight; a mix all of whose opponents have none is judged by all of them.
+    weighs = _floats(matchups[f"{enemy}_weight"]) > 0.0
+    in_field = weighs | (groups.sum((weighs & counted).astype(np.float64))[groups.codes] == 0.0)
     for word in ("worst", "best"):
-        rows = groups.first_extreme(share, largest=word == "best")
+        rows = groups.first_extreme(np.where(in_field, share, np.nan), largest=word == "best")
         table[f"win_share_{word}"] = _taken(share, rows)
         table[f"lo_win_share_{word}"] = _taken(low, rows)
         table[f"hi_win_share_{word}"] = _taken(high, rows)
         table[f"{word}_opponent"] = opponents.take(rows, allow_fill=True)
+
+    table |= _equal_cost(matchups, groups, counted, (share, low, high), side, is_common=is_common)
+    table["equal_cost_rank"] = _ranks(table["win_share_equal_cost"], table["grid_point"])
 
     swing, swing_sd = sign * _floats(matchups["swing_mean"]), _floats(matchups["swing_sd"])
     table["swing_mean"] = groups.mean(swing)
@@ -275,6 +300,37 @@ def _side_table(
     table["hi_cost_efficiency"] = np.where(own > 0.0, table["hi_cost_efficiency"], np.nan)
     table[f"{run.rounds}_mean"] = groups.mean(_floats(matchups[f"{run.rounds}_mean"]))
     return pd.DataFrame(table)
+
+
+def _equal_cost(
+    matchups: pd.DataFrame,
+    groups: _Groups,
+    counted: npt.NDArray[np.bool_],
+    shares: tuple[FloatArray, FloatArray, FloatArray],
+    side: str,
+    *,
+    is_common: bool,
+) -> dict[str, Any]:
+    """Return the mean win share against opponents that cost about the same."""
+    enemy = SIDES[1 - SIDES.index(side)]
+    own, other = _floats(matchups[f"{side}_cost"]), _floats(matchups[f"{enemy}_cost"])
+    # The slack is for 1.1 times a cost not being exact.
+    is_equal = counted & (np.maximum(own, other) <= _EQUAL_COST * np.minimum(own, other) + 1e-9)
+    equal = _Groups(groups.codes, is_equal, _floats(matchups[f"{enemy}_weight"]))
+    share, low, high = shares
+    mean = equal.mean(share)
+    mean = np.where(equal.sum(equal.weights) > 0.0, mean, np.nan)
+    return {
+        "n_equal_cost": equal.sum(is_equal.astype(np.float64)).astype(np.int64),
+        "win_share_equal_cost": mean,
+        "lo_win_share_equal_cost": np.clip(mean - equal.error(share - low, is_common=is_common), 0.0, 1.0),
+        "hi_win_share_equal_cost": np.clip(mean + equal.error(high - share, is_common=is_common), 0.0, 1.0),
+    }
+
+
+def _ranks(values: FloatArray, points: IntArray) -> FloatArray:
+    """Return ranks within each grid point, 1 for the largest value; equal values share the better rank."""
+    return pd.Series(values).groupby(points).rank(method="min", ascending=False).to_numpy(dtype=np.float64)
 
 
 def _taken(values: FloatArray, rows: IntArray) -> FloatArray:

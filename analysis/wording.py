@@ -25,6 +25,7 @@ __all__ = [
     "fit",
     "grid_value_text",
     "interval_text",
+    "plain_value",
     "plural",
     "points_text",
     "short_label",
@@ -248,6 +249,24 @@ def interval_text(low: float, high: float) -> str:
 
 def _bound_text(bound: float, decimals: int) -> str:
     return f"{100.0 * bound:.0f}" if bound in {0.0, 1.0} else f"{100.0 * bound:.{decimals}f}"
+
+
+def plain_value(value: Any) -> Any:
+    """Return a frame's cell as JSON can hold it; what is not known is None.
+
+    Examples
+    --------
+    >>> plain_value(np.float64(0.5)), plain_value(float("nan")), plain_value(np.int64(3))
+    (0.5, None, 3)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, np.ndarray):
+        value = value.tolist()
+    # pandas' own marks of what is missing are not worth an import of pandas.
+    if type(value).__name__ in {"NAType", "NaTType"}:
+        return None
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def duration_text(seconds: float) -> str:

@@ -40,11 +40,11 @@ def main() -> None:
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     rows = random_rows(ROWS)
-    found = resolve_rows(rows, parallel=threads > 1, checked=True)
+    found = resolve_rows(rows, threads=threads, checked=True)
     best = float("inf")
     for _ in range(ROUNDS):
         start = time.perf_counter()
-        resolve_rows(rows, parallel=threads > 1, checked=True)
+        resolve_rows(rows, threads=threads, checked=True)
         best = min(best, time.perf_counter() - start)
     legal = float(np.mean(found.answers[:, 0] == 0))
     print(f"{threads} threads: {ROWS / best / 1e6:.1f} million rows a second, {legal:.0%} of them legal")

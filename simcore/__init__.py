@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simcore.api import Encoded, Simulation, Solution, encode, odds, replay, rulesets, simulate, solve
     from simcore.errors import (
+        ClusterError,
         KernelStatusError,
         ResumeMismatchError,
         ScenarioError,
@@ -36,6 +37,7 @@ _HOMES = {
         "solve",
     ),
     "simcore.errors": (
+        "ClusterError",
         "KernelStatusError",
         "ResumeMismatchError",
         "ScenarioError",
@@ -49,6 +51,7 @@ _HOMES = {
 _WHERE = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "ClusterError",
     "Encoded",
     "KernelStatusError",
     "Result",

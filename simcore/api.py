@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.threads import usable_threads
 from simcore.distribution import Distribution
 from simcore.enums import Side, Status
 from simcore.errors import KernelStatusError, ScenarioError, suggestion
@@ -28,6 +27,7 @@ from simcore.scenario import (
     MAX_SEED,
     load_scenario,
 )
+from simcore.schema import SMALL_CALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +42,7 @@ __all__ = [
     "encode",
     "encode_checked",
     "odds",
+    "outcomes",
     "replay",
     "rulesets",
     "simulate",
@@ -56,17 +57,6 @@ PAIRINGS = ("matchup", "common", "independent")
 _INT64_MAX = 2**63 - 1
 _MAX_KEPT = 50_000_000
 _CALL_BATTLES = 2**22
-_SMALL_CALL = 2**18
-"""Up to this many battles the serial driver is as quick as starting threads, and there is less to compile."""
-
-
-class _Launched:
-    """Which process has started threads: one that is forked from it cannot start any, and takes the serial driver."""
-
-    pid = 0
-
-
-_launched = _Launched()
 
 
 @dataclass(frozen=True)
@@ -431,35 +421,10 @@ def tally(
 def _launch(
     encoded: Encoded, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], threads: int | None
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Call the driver with a number of threads."""
-    if threads is not None:
-        threads = _whole(threads, "threads", 1, 4_096)
-    is_small = threads is None and int(segments[:, 2].sum()) <= _SMALL_CALL
-    if threads == 1 or is_small or _launched.pid not in {0, os.getpid()}:
-        return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=False)
-    with _threads(threads):
-        return encoded.ruleset.tally(encoded.arrays, keys, segments, parallel=True)
-
-
-@contextmanager
-def _threads(threads: int | None) -> Iterator[None]:
-    """Launch with a number of threads, one launch at a time; the global setting is restored in any case."""
-    import numba  # noqa: PLC0415 - slow import
-
-    from simcore.core.jit import LAUNCH_LOCK  # noqa: PLC0415 - imports numba
-
-    if threads is not None:
-        threads = _whole(threads, "threads", 1, 4_096)
-    _launched.pid = os.getpid()
-    with LAUNCH_LOCK:
-        before = numba.get_num_threads()
-        config: Any = numba.config  # filled at run time, which type checkers cannot see
-        try:
-            if threads is not None:
-                numba.set_num_threads(min(threads, int(config.NUMBA_NUM_THREADS)))
-            yield
-        finally:
-            numba.set_num_threads(before)
+    """Resolve runs of battles with a number of threads."""
+    if threads is None:
+        threads = 1 if int(segments[:, 2].sum()) <= encoded.ruleset.small_call else usable_threads()
+    return encoded.ruleset.tally(encoded.arrays, keys, segments, threads=_whole(threads, "threads", 1, 4_096))
 
 
 def batch_schedule(battles: int) -> npt.NDArray[np.int64]:
@@ -569,6 +534,42 @@ def simulate(
         np.stack(tallies),
         **{name: np.stack([k[name] for k in kept]) for name in kept[0]},
     )
+
+
+def outcomes(
+    encoded: Encoded, segments: npt.NDArray[np.int64], seed: int, pairing: str
+) -> Iterator[npt.NDArray[np.int8]]:
+    """Yield the outcome of every battle of each segment.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    segments : int64 (n, 3)
+        Row, first battle and number of battles.
+    seed : int
+    pairing : str
+        As in `simulate`.
+
+    Yields
+    ------
+    int8 (battles,)
+        Codes of outcomes.
+
+    Raises
+    ------
+    KernelStatusError
+        When a battle could not be resolved.
+    """
+    keys = stream_keys(encoded, seed, pairing)
+    for row, first, battles in segments.tolist():
+        found = []
+        for start in range(first, first + battles, SMALL_CALL):
+            count = min(SMALL_CALL, first + battles - start)
+            records, _, status, where = encoded.ruleset.record(encoded.arrays, keys, row, start, count)
+            _raise_status(encoded, np.full((len(status), 1), row, dtype=np.int64), status, where)
+            found.append(records["outcome"])
+        yield np.concatenate(found)
 
 
 def solve(encoded: Encoded, *, distribution: bool = False, threads: int | None = None) -> Solution:
@@ -695,7 +696,7 @@ def _launch_solver(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     solver = encoded.ruleset.solve
     assert solver is not None  # noqa: S101 - checked by the caller
-    wanted = _whole(threads, "threads", 1, 4_096) if threads is not None else os.cpu_count() or 1
+    wanted = _whole(usable_threads() if threads is None else threads, "threads", 1, 4_096)
     return solver(encoded.arrays, encoded.scenarios, threads=wanted)
 
 

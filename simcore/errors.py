@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "ClusterError",
     "KernelStatusError",
     "ResumeMismatchError",
     "ScenarioError",
@@ -75,6 +76,10 @@ class KernelStatusError(SimcoreError, RuntimeError):
 
 class StoreError(SimcoreError, RuntimeError):
     """A results folder cannot be read or written."""
+
+
+class ClusterError(SimcoreError, RuntimeError):
+    """A cluster cannot be reached or used any more; what it finished is stored, and the run can be resumed."""
 
 
 class ResumeMismatchError(StoreError):

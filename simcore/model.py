@@ -26,7 +26,8 @@ class FrozenModel(BaseModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with some fields replaced, unchecked; what was derived from the old ones is left behind."""
         copy = super().model_copy(update=update, deep=deep)
-        for name in [name for name in copy.__dict__ if name not in type(copy).model_fields]:
+        fields = type(copy).model_fields
+        for name in [name for name in copy.__dict__ if name not in fields]:
             del copy.__dict__[name]
         return copy
 

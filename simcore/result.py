@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Result", "expected_sd", "sample_sd", "wilson_interval"]
 
 _Z95 = 1.959963984540054
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 _LABELS = {"mean_bombard_hits": "bombardment hits"}
 """How further means are called where their names say too little."""
 
@@ -64,9 +64,10 @@ def expected_sd(n: float, total: float, squares: float) -> float:
     -------
     float
     """
-    variance = squares / n - (total / n) ** 2
+    mean = total / n
+    variance = squares / n - mean * mean
     # What cancels to less than the rounding of its parts is a figure that does not vary.
-    return math.sqrt(variance) if variance > _ROUNDING * squares else 0.0
+    return math.sqrt(variance) if variance > ROUNDING * squares else 0.0
 
 
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:
@@ -433,6 +434,21 @@ class Result:
 
     __repr__ = __str__
 
+    def _shares_html(self) -> str:
+        """Return the outcomes as one bar: attackers' blue, defenders' orange, grey for the others."""
+        colours = (("attacker_wins", "#1f6fb2"), ("attacker", "#6ba6d6"), ("defender", "#b9570a"), ("", "#a9b0ba"))
+        parts = [
+            f"<i title='{html.escape(name.replace('_', ' '))} {share:.1%}' "
+            f"style='display:block;width:{100 * share:.3f}%;"
+            f"background:{next(colour for word, colour in colours if name.startswith(word))}'></i>"
+            for name, share in self.data["outcomes"].items()
+            if share > 0
+        ]
+        return (
+            "<div style='display:flex;height:14px;max-width:480px' role='img' aria-label='shares of the outcomes'>"
+            f"{''.join(parts)}</div>"
+        )
+
     def _repr_html_(self) -> str:
         e = html.escape
         rows = "".join(f"<tr><th>{e(a)}</th><td>{e(b)}</td><td>{e(c)}</td></tr>" for a, b, c in self._rows())
@@ -440,6 +456,7 @@ class Result:
         head = f"<caption>{e(self._title())}<br><small>{e(self._origin())}</small></caption>"
         third = "" if self.method == "exact" else "95 % interval"
         table = f"<table>{head}<tr><th>outcome</th><th>share</th><th>{third}</th></tr>{rows}{facts}</table>"
+        table = self._shares_html() + table
         if self.distribution is None:
             return table
         listed = "\n".join(self.distribution.lines())

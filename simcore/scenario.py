@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from simcore.errors import ScenarioError
 from simcore.model import FrozenModel, parse_model, shown
+from simcore.precision import FINEST, battles_enough
 from simcore.registry import get_ruleset
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
     "load_sweep",
     "read_toml",
     "scenario_schema",
+    "standalone",
     "sweep_schema",
 ]
 
@@ -44,6 +46,7 @@ _MAX_FILE_BYTES = 64 * 2**20
 _DEEPEST = 50
 _MOST_BITS = 64
 _FIELD_LENGTH = 80
+_COARSEST = 0.5
 
 Method = Literal["auto", "simulate", "exact"]
 Pairing = Literal["matchup", "common", "independent"]
@@ -178,6 +181,28 @@ def load_scenario(scenario: str | Path | Mapping[str, Any], *, source: str = "")
         raise ScenarioError("is nested too deeply", source=source) from None
 
 
+def standalone(scenario: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of a scenario with the editions of its edition file inside, not checked otherwise.
+
+    Parameters
+    ----------
+    scenario : str, Path or mapping
+        A TOML file, or its content.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ScenarioError
+        When a file cannot be read.
+    """
+    if isinstance(scenario, Mapping):
+        return _embed_editions({str(key): value for key, value in scenario.items()}, Path(), "")
+    return _embed_editions(read_toml(scenario), Path(scenario).parent, str(scenario))
+
+
 class SweepSettings(FrozenModel):
     """Table ``[sweep]``: what to run."""
 
@@ -190,14 +215,37 @@ class SweepSettings(FrozenModel):
     editions: dict[str, Any] = Field(default_factory=dict, description="Editions of your own, in place of a file")
     method: Method = Field(default="auto", description="How matchups are resolved; auto solves the small ones")
     battles: int = Field(
-        default=DEFAULT_BATTLES, ge=1, le=MAX_BATTLES, description="Battles of each matchup that is simulated"
+        default=DEFAULT_BATTLES,
+        ge=1,
+        le=MAX_BATTLES,
+        description="Battles of each matchup that is simulated; with a precision at most so many (default: enough)",
+    )
+    precision: float | None = Field(
+        default=None,
+        ge=FINEST,
+        lt=_COARSEST,
+        description="Half-width at 95 % to which every outcome share is brought; matchups get battles until then",
     )
     seed: int = Field(default=DEFAULT_SEED, ge=0, le=MAX_SEED, description="Seed of all random words")
     pairing: Pairing = Field(default="matchup", description="What shares dice with what")
+    keep_outcomes: bool = Field(
+        default=False, description="Keep how every single battle ended, a byte each, for comparisons battle by battle"
+    )
     out: str | None = Field(default=None, description="Results folder; default results/<name>")
     pairs: Literal["all"] | list[list[int]] = Field(
         default="all", description='"all", or [attacker, defender] positions of the mixes, counted from 0'
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_cap(cls, data: Any) -> Any:
+        """Let a precision alone decide how many battles are fought."""
+        if not isinstance(data, Mapping) or "battles" in data:
+            return data
+        asked = data.get("precision")
+        if not isinstance(asked, float) or not FINEST <= asked < _COARSEST:
+            return data
+        return {**data, "battles": battles_enough(asked)}
 
 
 class Budget(FrozenModel):

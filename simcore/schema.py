@@ -15,6 +15,7 @@ __all__ = [
     "AUTO_EFFORT",
     "AUTO_STATES",
     "MAX_STATES",
+    "SMALL_CALL",
     "SPREAD",
     "STATE_EFFORT",
     "Endings",
@@ -31,6 +32,8 @@ AUTO_EFFORT = 1_000_000_000
 """Most steps, of about a nanosecond each, of a battle that ``method = "auto"`` solves: about a second."""
 STATE_EFFORT = 10_000
 """Steps of each state where a ruleset has no estimate of its own."""
+SMALL_CALL = 2**18
+"""Up to this many battles one thread is as quick as starting more."""
 
 SPREAD = ("q05", "q25", "q50", "q75", "q95", "negative")
 """What a solver tells of the swing behind the accumulators: quantiles, and the probability of a swing below 0."""
@@ -129,7 +132,7 @@ class Ruleset:
     encode : callable
         ``encode(scenarios) -> arrays`` (a NamedTuple of flat arrays).
     tally : callable
-        ``tally(arrays, keys, segments, parallel) -> (tallies, status, where)``.
+        ``tally(arrays, keys, segments, threads) -> (tallies, status, where)``.
     record : callable
         ``record(arrays, keys, row, first, count) -> (dict of per-battle arrays, tallies, status, where)``.
     replay : callable
@@ -160,10 +163,17 @@ class Ruleset:
         ``cannot_simulate(scenario) -> str``: why only the exact solver resolves it, "" for most.
     explain : callable
         ``explain(scenario, means) -> dict``: what else an exact result tells, from its expected accumulators by name.
+    more_never_hurts : callable
+        ``more_never_hurts(scenario) -> bool``: whether it is proved that a side with a unit more wins, or captures, at
+        least as often, whatever it is and whatever the counts of the units are.
     kind_of : callable
         ``kind_of(table) -> str``: which kind of battle a scenario's table describes, before it is parsed.
     plain : callable
         ``plain(table) -> dict``: a scenario's table without what asks for certain units, to price units in.
+    sweep_scenario : mapping of str
+        Fields of a scenario's table that hold in sweeps unless the sweep file says otherwise.
+    small_call : int
+        Up to this many battles one thread is as quick as starting more.
     unit_names : callable or None
         ``unit_names(table) -> tuple of str``: units of the edition of a scenario's table, in table order; None
         where they are `units` in every edition.
@@ -203,9 +213,12 @@ class Ruleset:
     distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
     pair: Callable[[Any, Any], Any] = lambda _first, _second: None
     cannot_simulate: Callable[[Any], str] = lambda _scenario: ""
+    more_never_hurts: Callable[[Any], bool] = lambda _scenario: False
     explain: Callable[[Any, Mapping[str, float]], dict[str, Any]] = lambda _scenario, _means: {}
     kind_of: Callable[[Mapping[str, Any]], str] = lambda _table: ""
     plain: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    sweep_scenario: Mapping[str, Any] = field(default_factory=dict)
+    small_call: int = SMALL_CALL
     unit_names: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     rounds: str = "cycles"
     means: Mapping[str, str] = field(default_factory=dict)

@@ -17,7 +17,9 @@ import pandas as pd
 from analysis import command
 from analysis.estimators import percent_text, percent_texts
 from analysis.frames import EXACT, MIXED, SIDES
+from analysis.reporting.cell import figure_cell, share_cell, spaced
 from analysis.reporting.figure import heat_map, swing_chart
+from analysis.reporting.play import play_content, price_content
 from analysis.wording import (
     clean,
     count_text,
@@ -63,7 +65,7 @@ def page_content(summary: Summary) -> dict[str, Any]:
     dict
         Names of the template's variables and their values.
     """
-    points = _spaced(len(summary.grid_labels), _MOST_POINTS).tolist()
+    points = spaced(len(summary.grid_labels), _MOST_POINTS).tolist()
     content = {
         "title": clean(summary.run.title),
         "subtitle": _subtitle(summary),
@@ -83,10 +85,13 @@ def page_content(summary: Summary) -> dict[str, Any]:
         "swing": None,
         "mixes": None,
         "matchups": None,
+        "play": None,
+        "prices": price_content(summary),
         "survivors": [],
         "failures": _failures(summary),
         "settings": _settings(summary),
         "level": f"{summary.level:.0%}".replace("%", " %"),
+        "intervals": "Wilson" if summary.run.precision is None else "valid at all times",
         "method": summary.run.method,
     }
     if len(summary.counted):
@@ -95,16 +100,10 @@ def page_content(summary: Summary) -> dict[str, Any]:
             "swing": _swing(summary, points),
             "mixes": _mix_rows(summary, points),
             "matchups": _matchup_rows(summary, points),
+            "play": play_content(summary, points),
             "survivors": _survivor_cards(summary),
         }
     return content
-
-
-def _spaced(number: int, most: int) -> IntArray:
-    """Return at most `most` of the positions 0 to number - 1, evenly spaced, with both ends."""
-    if number <= most:
-        return np.arange(number, dtype=np.intp)
-    return np.unique(np.rint(np.linspace(0, number - 1, most)).astype(np.intp))
 
 
 def _wins_note(summary: Summary) -> str:
@@ -160,6 +159,15 @@ def _tiles(summary: Summary) -> list[dict[str, str]]:
         tiles.append(
             {"label": run.rounds.capitalize(), "value": figure_text(length), "note": "mean length of a battle"}
         )
+        if "first_mover_edge_mean" in counted:
+            edge = float(np.average(counted["first_mover_edge_mean"].to_numpy(dtype=np.float64), weights=weights))
+            tiles.append(
+                {
+                    "label": "First mover's edge",
+                    "value": points_text(edge),
+                    "note": "games won by the side that moved first, minus lost",
+                }
+            )
         clear = counted["favourite"].isin(SIDES).mean()
         tiles.append(
             {"label": "Clear favourite", "value": percent_text(float(clear)), "note": "of the matchups have one"}
@@ -172,7 +180,7 @@ def _battles_note(summary: Summary) -> str:
     run = summary.run
     if run.method == EXACT:
         return "no battle was drawn"
-    each = count_text(run.manifest.get("battles"))
+    each = run.battles_each
     return f"{run.mixture} with {each} each" if run.method == MIXED else f"{each} per matchup"
 
 
@@ -197,7 +205,7 @@ def _ranked(summary: Summary, side: str) -> list[str]:
 def _matrix(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     limit = min(_MOST_MIXES_A_SIDE, isqrt(_MOST_CELLS // len(points)))
     everyone = {side: _ranked(summary, side) for side in SIDES}
-    shown = {side: [names[place] for place in _spaced(len(names), limit)] for side, names in everyone.items()}
+    shown = {side: [names[place] for place in spaced(len(names), limit)] for side, names in everyone.items()}
     position = {side: {name: place for place, name in enumerate(names)} for side, names in shown.items()}
     table = summary.matchups
     rows = [table[side].map(position[side]).to_numpy(dtype=np.float64) for side in SIDES]
@@ -301,7 +309,7 @@ def _swing(summary: Summary, points: Sequence[int]) -> list[dict[str, Any]]:
         for point in points:
             table = _side_at(summary, side, point).sort_values("swing_mean", ascending=False, kind="stable")
             number = max(number, len(table))
-            figures.append(swing_chart(table.take(_spaced(len(table), _MOST_DOTS)), side))
+            figures.append(swing_chart(table.take(spaced(len(table), _MOST_DOTS)), side))
         note = f"{_MOST_DOTS} of {count_text(number)} mixes, evenly spaced by rank." if number > _MOST_DOTS else ""
         charts.append(
             {
@@ -318,17 +326,6 @@ def _swing(summary: Summary, points: Sequence[int]) -> list[dict[str, Any]]:
 
 
 # ----------------------------------------------------------------------------------------------- tables
-
-
-def _figure(value: float, text: str, note: str = "") -> dict[str, Any]:
-    """Return a cell: a value to sort by (None sorts last), its text and a smaller second line."""
-    return {"sort": None if np.isnan(value) else f"{value:.6g}", "text": text, "note": note}
-
-
-def _share_cell(share: float, low: float, high: float) -> dict[str, Any]:
-    cell = _figure(share, percent_text(share), "" if low == high or np.isnan(share) else interval_text(low, high))
-    cell["width"] = 0.0 if np.isnan(share) else round(100.0 * float(share), 2)
-    return cell
 
 
 def _mix_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
@@ -354,7 +351,7 @@ def _mix_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
 
 def _mix_row(summary: Summary, row: Mapping[Any, Any]) -> dict[str, Any]:
     low, high = row["lo_cost_efficiency"], row["hi_cost_efficiency"]
-    efficiency = _figure(
+    efficiency = figure_cell(
         row["cost_efficiency"],
         figure_text(row["cost_efficiency"]),
         "" if low == high or np.isnan(low) else f"{figure_text(low)} to {figure_text(high)}",
@@ -363,11 +360,17 @@ def _mix_row(summary: Summary, row: Mapping[Any, Any]) -> dict[str, Any]:
         efficiency = {"sort": "1e300" if row["enemy_cost_lost_mean"] else None, "text": "–", "note": "lost nothing"}
     name, units = clean(str(row["mix"])), clean(str(row["units"]))
     cells = {
-        name: _share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"])
-        for name, share in (("mean", "win_share_mean"), ("worst", "win_share_worst"), ("best", "win_share_best"))
+        name: share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"])
+        for name, share in (
+            ("mean", "win_share_mean"),
+            ("worst", "win_share_worst"),
+            ("best", "win_share_best"),
+            ("equal", "win_share_equal_cost"),
+        )
     }
     return {
         **cells,
+        "rank": "" if np.isnan(row["equal_cost_rank"]) else f"rank {int(row['equal_cost_rank'])}",
         "point": int(row["grid_point"]),
         "point_label": summary.grid_labels[int(row["grid_point"])],
         "side": row["side"],
@@ -375,12 +378,12 @@ def _mix_row(summary: Summary, row: Mapping[Any, Any]) -> dict[str, Any]:
         "units": "" if units == name else units,
         "worst_opponent": clean(str(row["worst_opponent"])),
         "best_opponent": clean(str(row["best_opponent"])),
-        "cost": _figure(row["cost"], _whole(row["cost"])),
-        "swing": _figure(
+        "cost": figure_cell(row["cost"], _whole(row["cost"])),
+        "swing": figure_cell(
             row["swing_mean"], figure_text(row["swing_mean"], signed=True), f"± {figure_text(row['swing_sd'])}"
         ),
-        "lost": _figure(row["cost_lost_mean"], figure_text(row["cost_lost_mean"])),
-        "destroyed": _figure(row["enemy_cost_lost_mean"], figure_text(row["enemy_cost_lost_mean"])),
+        "lost": figure_cell(row["cost_lost_mean"], figure_text(row["cost_lost_mean"])),
+        "destroyed": figure_cell(row["enemy_cost_lost_mean"], figure_text(row["enemy_cost_lost_mean"])),
         "efficiency": efficiency,
         "opponents": plural(int(row["n_opponents"]), "opponent", "opponents")
         + (f", {count_text(int(row['n_failed']))} failed" if row["n_failed"] else ""),
@@ -409,7 +412,7 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     at = summary.grid_points[summary.matchups.index.get_indexer(summary.counted.index)]
     rows = []
     for point in points:
-        table = summary.counted[at == point]
+        table = summary.counted if (at == point).all() else summary.counted[at == point]
         table = table.take(_picked(table, quota))
         order = np.argsort(-np.abs(table["swing_mean"].to_numpy(dtype=np.float64)), kind="stable")
         rows += [_matchup_row(summary, point, row) for row in table.take(order).to_dict(orient="records")]
@@ -435,6 +438,8 @@ def _extra_title(summary: Summary) -> str:
     table = summary.counted
     if "damage_mean" in table:
         return "Damage"
+    if "first_mover_edge_mean" in table:
+        return "First mover's edge"
     # At sea nothing is ever captured: a column of zeros would say no more than its absence.
     return "Captured" if "p_captured" in table and (table["p_captured"] > 0).any() else ""
 
@@ -449,7 +454,7 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
     cells = {}
     for side, text in zip(SIDES, (texts[0], texts[2]), strict=True):
         share = f"{side}_win_share"
-        cells[side] = _share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"])
+        cells[side] = share_cell(row[share], row[f"lo_{share}"], row[f"hi_{share}"])
         cells[side]["text"] = text
     length = row[f"{summary.run.rounds}_mean"]
     units = [str(row[f"{side}_units"]) for side in SIDES]
@@ -461,14 +466,14 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
         "names": [clean(str(row[side])) for side in SIDES],
         "costs": [_whole(row[f"{side}_cost"]) for side in SIDES],
         "wins": cells,
-        "other": _figure(other, texts[1]),
+        "other": figure_cell(other, texts[1]),
         "other_width": round(100.0 * other, 2),
-        "lead": _figure(row["lead"], points_text(row["lead"]), "" if is_exact else bounds),
+        "lead": figure_cell(row["lead"], points_text(row["lead"]), "" if is_exact else bounds),
         "favourite": {"none": "none clear"}.get(row["favourite"], row["favourite"]),
-        "swing": _figure(
+        "swing": figure_cell(
             row["swing_mean"], figure_text(row["swing_mean"], signed=True), f"± {figure_text(row['swing_sd'])}"
         ),
-        "length": _figure(length, figure_text(length)),
+        "length": figure_cell(length, figure_text(length)),
         "extra": _extra_figure(row),
         "command": f"simcore odds {arguments} {command.options(summary.run, row)}",
     }
@@ -476,8 +481,13 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
 
 def _extra_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
     if "damage_mean" in row:
-        return _figure(row["damage_mean"], figure_text(row["damage_mean"]), f"± {figure_text(row['damage_sd'])}")
-    return _figure(row["p_captured"], percent_text(row["p_captured"])) if "p_captured" in row else _figure(0.0, "")
+        return figure_cell(row["damage_mean"], figure_text(row["damage_mean"]), f"± {figure_text(row['damage_sd'])}")
+    if "first_mover_edge_mean" in row:
+        edge, error = row["first_mover_edge_mean"], row["first_mover_edge_se"]
+        return figure_cell(edge, points_text(edge), f"± {points_text(error).lstrip('+')}")
+    return (
+        figure_cell(row["p_captured"], percent_text(row["p_captured"])) if "p_captured" in row else figure_cell(0.0, "")
+    )
 
 
 # -------------------------------------------------------------------------------------- survivors, failures
@@ -555,7 +565,7 @@ def _failures(summary: Summary) -> dict[str, Any]:
 
 
 def _battles_each(summary: Summary) -> str:
-    each = count_text(summary.run.manifest.get("battles"))
+    each = summary.run.battles_each
     return f"{each} of each that was simulated" if summary.run.method == MIXED else each
 
 
@@ -568,6 +578,7 @@ def _settings(summary: Summary) -> dict[str, Any]:
         ("Edition", manifest.get("edition", "?")),
         ("Method", run.mixture if run.method == MIXED else run.method),
         ("Battles per matchup", "none" if run.method == EXACT else _battles_each(summary)),
+        *([("Precision", f"every share within {100 * run.precision:g} points")] if run.precision is not None else []),
         ("Seed", manifest.get("seed", "?")),
         ("Pairing", run.pairing),
     ]

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from analysis.balance import Summary, summarize
+from analysis.comparison import Comparison, compare
 from analysis.reporting.content import page_content
+from analysis.reporting.contrast import comparison_content
 from simcore.errors import StoreError
 
 if TYPE_CHECKING:
@@ -32,7 +35,12 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 
-def report(folder: str | PathLike[str] | Run | Summary, out: str | PathLike[str] | None = None) -> Path:
+def report(
+    folder: str | PathLike[str] | Run | Summary,
+    out: str | PathLike[str] | None = None,
+    *,
+    against: str | PathLike[str] | Run | Comparison | None = None,
+) -> Path:
     """Write the report of a run.
 
     Parameters
@@ -41,6 +49,8 @@ def report(folder: str | PathLike[str] | Run | Summary, out: str | PathLike[str]
         A results folder, or what was made of it.
     out : path, optional
         The file to write; ``report.html`` in the results folder when left out.
+    against : path, Run or Comparison, optional
+        An earlier run to compare with, or a comparison that was already made.
 
     Returns
     -------
@@ -59,7 +69,8 @@ def report(folder: str | PathLike[str] | Run | Summary, out: str | PathLike[str]
     """
     summary = folder if isinstance(folder, Summary) else summarize(folder)
     target = summary.run.path / "report.html" if out is None else Path(out)
-    page = render(summary)
+    comparison = against if against is None or isinstance(against, Comparison) else compare(against, summary.run)
+    page = render(summary, comparison)
     try:
         _replace(target, page.encode("utf-8", errors="replace"))
     except OSError as error:
@@ -67,14 +78,37 @@ def report(folder: str | PathLike[str] | Run | Summary, out: str | PathLike[str]
     return target
 
 
-def render(summary: Summary) -> str:
+def render(summary: Summary, comparison: Comparison | None = None) -> str:
     """Return the report as HTML text.
 
     Parameters
     ----------
     summary : Summary
         From :func:`analysis.summarize`.
+    comparison : Comparison, optional
+        With another run.
+
+    Returns
+    -------
+    str
     """
+    scripts = {"plotly": _script(get_plotlyjs()), "page": _script((_TEMPLATES / "report.js").read_text("utf-8"))}
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            **page_content(summary),
+            comparison=comparison_content(comparison),
+            style=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704 - our own file
+            scripts={name: Markup(text) for name, text in scripts.items()},  # noqa: S704 - our own and plotly's
+            policy=_policy(scripts.values()),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Return what reads the templates; they are compiled once."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -83,13 +117,7 @@ def render(summary: Summary) -> str:
         lstrip_blocks=True,
     )
     environment.filters["embedded"] = embedded_json
-    scripts = {"plotly": _script(get_plotlyjs()), "page": _script((_TEMPLATES / "report.js").read_text("utf-8"))}
-    return environment.get_template("report.html").render(
-        **page_content(summary),
-        style=Markup((_TEMPLATES / "report.css").read_text("utf-8")),  # noqa: S704 - our own file
-        scripts={name: Markup(text) for name, text in scripts.items()},  # noqa: S704 - our own and plotly's
-        policy=_policy(scripts.values()),
-    )
+    return environment
 
 
 def embedded_json(value: Any) -> Markup:

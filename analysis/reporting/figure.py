@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-__all__ = ["heat_map", "isolated", "swing_chart"]
+__all__ = ["heat_map", "isolated", "swing_chart", "weight_chart"]
 
 _LONG_LABEL: Final = 30
 _SHORT_LABEL: Final = 19
@@ -192,3 +192,67 @@ def swing_chart(table: pd.DataFrame, side: str) -> dict[str, Any]:
         "meta": {"y": _labels(names), "plotHeight": 24 * len(names) + 16, "cells": 0},
     }  # fmt: skip
     return {"data": [trace], "layout": layout}
+
+
+def weight_chart(table: pd.DataFrame, side: str) -> dict[str, Any]:
+    """Build a bar per mix for its weight in best play, and a diamond for the most even strategy that is as good.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of one side of a game's mixes, in the order to show.
+    side : str
+        "attacker" or "defender": decides the colour.
+
+    Returns
+    -------
+    dict
+        ``data`` and ``layout`` of plotly.
+    """
+    names = [str(name) for name in table["mix"]]
+    categories = _categories(names)
+    weights, low, high, even = (
+        np.nan_to_num(table[column].to_numpy(dtype=np.float64))
+        for column in ("equilibrium", "lo_equilibrium", "hi_equilibrium", "averaged")
+    )
+    above = np.where(high > 0.0, np.maximum(high - weights, 0.0), 0.0)
+    below = np.where(high > 0.0, np.maximum(weights - low, 0.0), 0.0)
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": weights.tolist(),
+        "y": categories,
+        "width": 0.6,
+        "marker": {},
+        "opacity": 0.85,
+        "error_x": {
+            "type": "data", "array": above.tolist(), "arrayminus": below.tolist(), "symmetric": False, "thickness": 1.5,
+            "width": 3, "visible": bool((above + below).any()),
+        },
+        "meta": {"bar": side, "error": "ink"},
+        "hovertemplate": "<b>%{y}</b><br>best play picks it in %{x:.1%}<extra></extra>",
+    }  # fmt: skip
+    diamonds = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": even.tolist(),
+        "y": categories,
+        "marker": {"size": 9, "symbol": "diamond-open", "line": {"width": 2}},
+        "error_x": {"visible": False},
+        "meta": {"bar": "ink", "error": "ink"},
+        "hovertemplate": "<b>%{y}</b><br>as good and most even: %{x:.1%}<extra></extra>",
+    }
+    layout = {
+        "xaxis": {
+            "range": [-0.02, 1.04], "tickformat": ".0%", "fixedrange": True, "zeroline": True, "automargin": True,
+            "title": {"text": "how often it is picked", "standoff": 8},
+        },
+        "yaxis": {
+            "type": "category", "range": [len(names) - 0.4, -0.6], "tickvals": categories, "ticks": "",
+            "automargin": True, "fixedrange": True, "showgrid": False, "tickfont": {"size": 12},
+        },
+        "margin": {"l": 8, "r": 16, "t": 8, "b": 36},
+        "showlegend": False,
+        "meta": {"y": _labels(names), "plotHeight": 28 * max(len(names), 1) + 16, "cells": 0},
+    }  # fmt: skip
+    return {"data": [bars, diamonds], "layout": layout}

@@ -1,4 +1,4 @@
-"""The only place that configures numba: cache directory, threading layer and the two decorators.
+"""The only place that configures numba: cache directory, the two decorators, and borrowed arrays.
 
 Numba's on-disk cache does not notice a change in *another* file, so machine code of an old version could
 run silently. The cache directory therefore carries a digest of every source file of the package: new
@@ -9,31 +9,26 @@ later compile re-reads the environment.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 __all__ = [
-    "LAUNCH_LOCK",
+    "borrowed",
     "cache_directory",
-    "driver",
     "inlined_leaf",
     "is_cache_cold",
     "is_jit_disabled",
     "kernel",
     "leaf",
     "part",
-    "prange",
     "prune_cache",
     "source_digest",
-    "threading_layer",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -99,43 +94,16 @@ def _choose_cache_directory() -> Path:
 
 _CACHE = _choose_cache_directory()
 os.environ["NUMBA_CACHE_DIR"] = str(_CACHE)
-os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 
 import numba  # noqa: E402 - the environment above must be set first
-from numba import prange  # noqa: E402
 
 _NUMBA: Any = numba  # numba.config is filled at run time, which type checkers cannot see
 _NUMBA.config.CACHE_DIR = str(_CACHE)
 
 
-def _layer() -> str:
-    """Return the threading layer that will be used: omp, or workqueue where libgomp is missing."""
-    wanted = os.environ["NUMBA_THREADING_LAYER"]
-    if wanted == "omp":
-        try:
-            importlib.import_module("numba.np.ufunc.omppool")
-        except ImportError:
-            wanted = "workqueue"
-            os.environ["NUMBA_THREADING_LAYER"] = wanted
-    _NUMBA.config.THREADING_LAYER = wanted
-    return wanted
-
-
-_LAYER = _layer()
-
-LAUNCH_LOCK = threading.Lock()
-"""Held around every parallel launch: ``workqueue`` aborts when two Python threads launch at once, and
-``set_num_threads`` plus launch must not be interleaved."""
-
-
 def is_jit_disabled() -> bool:
     """Return True when kernels run as plain Python (``NUMBA_DISABLE_JIT``), as the coverage lane does."""
     return bool(_NUMBA.config.DISABLE_JIT)
-
-
-def threading_layer() -> str:
-    """Return the name of the threading layer that parallel drivers use (``"omp"`` or ``"workqueue"``)."""
-    return _LAYER
 
 
 def cache_directory() -> Path:
@@ -211,6 +179,42 @@ def inlined_leaf(function: _F) -> _F:
     )(function)
 
 
-def driver(function: _F) -> _F:
-    """Compile a parallel driver: like `kernel`, with one ``prange`` whose body is one call."""
-    return _NUMBA.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)  # type: ignore[no-any-return]
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return an array, or a tuple with arrays in it, as the compiled code holds it, without its owner."""
+    types = _NUMBA.core.types
+    if isinstance(kind, types.Array):
+        array = _NUMBA.np.arrayobj.make_array(kind)(context, builder, value)
+        nobody = _NUMBA.core.cgutils.get_null_value(array.meminfo.type)
+        array.meminfo = nobody
+        array.parent = nobody
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        items = _NUMBA.core.cgutils.unpack_tuple(builder, value, len(kind))
+        return context.make_tuple(
+            builder, kind, [_without_owner(context, builder, of, item) for of, item in zip(kind, items, strict=True)]
+        )
+    return value
+
+
+def _make_borrowed() -> Callable[[Any], Any]:
+    if is_jit_disabled():
+        return lambda arrays: arrays
+
+    def borrowed(typing_context: Any, arrays: Any) -> Any:
+        del typing_context
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return _without_owner(context, builder, signature.args[0], values[0])
+
+        return arrays(arrays), generate
+
+    return _NUMBA.extending.intrinsic(borrowed)  # type: ignore[no-any-return]
+
+
+borrowed = _make_borrowed()
+"""Return a kernel's array, or a (named) tuple with arrays in it, without counting who holds it.
+
+Handing an array to a kernel counts a reference, which takes longer than many a rule step. A borrowed one is handed on
+for nothing. Only a kernel's own parameters may be borrowed, and neither they nor parts of them may be returned or
+stored: whoever handed them over holds them until the kernel returns.
+"""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from simcore import api
-from simcore.errors import KernelStatusError
+from simcore.errors import KernelStatusError, ScenarioError
+from simcore.model import shown
 from simcore.registry import get_ruleset
 from simcore.run.store import PartRows
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Executor", "Job", "LocalExecutor", "resolve_part"]
+__all__ = ["Executor", "Job", "LocalExecutor", "check_choice", "choose_executor", "resolve_part"]
+
+_MOST_WORKERS: Final = 4_096
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Job:
         Record that resolves it.
     method : str
         With "auto" a matchup that turns out not to fit the solver is simulated; with "exact" it fails.
+    drawn : int
+        Battles that such a matchup gets in this part; 0 for all of them.
+    keep_outcomes : bool
+        Whether to keep the outcome of every battle.
     """
 
     name: str
@@ -56,6 +64,8 @@ class Job:
     ruleset: str
     kind: str = ""
     method: str = "simulate"
+    drawn: int = 0
+    keep_outcomes: bool = False
 
 
 class Executor(Protocol):
@@ -86,6 +96,7 @@ class _Part:
         self.tallies = np.zeros((len(job.segments), self.record.columns), dtype=np.int64)
         self.errors = dict(job.errors)
         self.drawn: set[int] = set()
+        self.outcomes: list[bytes] = [b""] * len(job.segments) if job.keep_outcomes else []
 
     def solve(self) -> None:
         """Solve the matchups without battles; the bits of their expected accumulators take the place of counts."""
@@ -99,7 +110,7 @@ class _Part:
                 self.tallies[places[number]] = found[row].view(np.int64)
             elif self.job.method == "auto" and not self.record.cannot_simulate(self.job.scenarios[number]):
                 self.drawn.add(number)
-                self.segments[places[number], 2:] = 0, self.job.battles
+                self.segments[places[number], 2:] = 0, self.job.drawn or self.job.battles
             else:
                 self.errors[number] = str(problems[row])
 
@@ -126,6 +137,22 @@ class _Part:
                 except KernelStatusError as problem:
                     self.errors[number] = str(problem)
                     self.tallies[own] = 0
+        if self.job.keep_outcomes:
+            self._keep(encoded, rows)
+
+    def _keep(self, encoded: api.Encoded, rows: npt.NDArray[np.int64]) -> None:
+        """Fight the battles of the plan once more, one by one, and keep their outcomes."""
+        kept = [
+            i
+            for i in np.flatnonzero((rows >= 0) & (self.job.segments[:, 3] > 0)).tolist()
+            if int(self.segments[i, 0]) not in self.errors
+        ]
+        asked = np.column_stack((rows[kept], self.segments[kept, 2:]))
+        counted = [self.record.accumulators.index(f"outcome.{name}") for name in self.record.outcomes]
+        for i, found in zip(kept, api.outcomes(encoded, asked, self.job.seed, self.job.pairing), strict=True):
+            if not np.array_equal(np.bincount(found, minlength=len(counted)), self.tallies[i, counted]):
+                raise KernelStatusError("internal error: single battles end in another way than they were counted")
+            self.outcomes[i] = found.tobytes()
 
     def _encode(self, numbers: list[int]) -> tuple[api.Encoded, list[int]]:
         """Encode matchups; returns those that can be, and notes why the others fail."""
@@ -160,7 +187,7 @@ def resolve_part(job: Job, threads: int | None = None) -> PartRows:
     part = _Part(job, threads)
     part.solve()
     part.fight()
-    return PartRows(job.segments, part.tallies, part.errors, frozenset(part.drawn))
+    return PartRows(job.segments, part.tallies, part.errors, frozenset(part.drawn), tuple(part.outcomes))
 
 
 @dataclass(frozen=True)
@@ -191,3 +218,70 @@ class LocalExecutor:
         """
         for job in jobs:
             yield job, resolve_part(job, self.threads)
+
+
+def check_choice(threads: int | None, scheduler: str | None, workers: int | None) -> None:
+    """Refuse what `choose_executor` cannot open, before anything is written or started.
+
+    Parameters
+    ----------
+    threads, scheduler, workers
+        As there.
+
+    Raises
+    ------
+    ScenarioError
+        Names the argument.
+    """
+    numbers: dict[str, object] = {"threads": threads, "workers": workers}
+    for name, value in numbers.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise ScenarioError(f"must be a whole number from 1 up, got {shown(value)}", field=name)
+    if workers is not None and workers > _MOST_WORKERS:
+        raise ScenarioError(f"must be at most {_MOST_WORKERS:,}, got {shown(workers)}", field="workers")
+    if scheduler is not None and workers is not None:
+        raise ScenarioError("give the scheduler of a running cluster or a number of workers, not both", field="workers")
+    if threads is not None and (scheduler is not None or workers is not None):
+        raise ScenarioError("workers resolve on one thread each; leave it out", field="threads")
+
+
+@contextmanager
+def choose_executor(
+    threads: int | None = None, scheduler: str | None = None, workers: int | None = None
+) -> Iterator[Executor]:
+    """Open what resolves the parts of a sweep: this process, a running cluster, or worker processes of its own.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Threads of this process.
+    scheduler : str, optional
+        Address of the scheduler of a running Dask cluster.
+    workers : int, optional
+        Number of worker processes to start on this machine.
+
+    Yields
+    ------
+    Executor
+
+    Raises
+    ------
+    ScenarioError
+        For arguments that cannot be used, or when Dask is not installed.
+    ClusterError
+        When the cluster cannot be reached.
+    """
+    check_choice(threads, scheduler, workers)
+    if scheduler is None and workers is None:
+        yield LocalExecutor(threads)
+        return
+    try:
+        from simcore.run import cluster  # noqa: PLC0415 - the only way to Dask
+    except ImportError as problem:
+        raise ScenarioError(
+            f'needs Dask ({problem.name} is missing); install it with: pip install "simcore[cluster]"',
+            field="workers" if scheduler is None else "scheduler",
+        ) from problem
+    opened = cluster.local_cluster(workers) if workers is not None else cluster.running_cluster(str(scheduler))
+    with opened as executor:
+        yield executor

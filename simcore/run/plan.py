@@ -16,7 +16,7 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
@@ -32,7 +32,7 @@ from simcore.scenario import load_scenario
 from simcore.schema import AUTO_EFFORT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -41,24 +41,35 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_MATCHUPS",
+    "MAX_SWEEP_BATTLES",
     "PART_BATTLES",
     "PART_EFFORT",
+    "SOLVED_ROW",
+    "SOLVED_ROWS",
     "GridPoint",
     "Plan",
+    "check_battles",
     "content_name",
+    "cut_parts",
     "plan_sweep",
     "segment_schedule",
 ]
 
 MAX_MATCHUPS: Final = 2_000_000
+MAX_SWEEP_BATTLES: Final = 10**13
+"""About five million parts, weeks of work for a hundred cores."""
 PART_BATTLES: Final = 2**21
 PART_EFFORT: Final = 10 * AUTO_EFFORT
 """Most effort of the matchups of a part that are solved, unless there is but one."""
 _PART_ROWS: Final = 4_096
-_SOLVED_ROWS: Final = 512
+SOLVED_ROWS: Final = 512
 """Most matchups of a part that are solved."""
+SOLVED_ROW: Final = (0, 0, 0)
+"""The row of a matchup that is solved, without its number."""
 _MOST_WHOLE: Final = 2**63
 _SIDES: Final = ("attacker", "defender")
+_MOST_WRITTEN: Final = 50_000
+"""Parts of scenarios that are kept as JSON."""
 _PROBE_COUNT: Final = 2_000
 _LEAST_WEIGHT: Final = 1e-9
 _MOST_WEIGHT: Final = 1e9
@@ -125,6 +136,8 @@ class Plan:
         In the order of their matchups.
     schedule : int64 (n, 3)
         Batch number, first battle and number of battles of the rows of each matchup.
+    written : dict
+        Parts of scenarios as JSON, by the identity of the object, for `content_name`.
     """
 
     sweep: SweepFile
@@ -132,14 +145,20 @@ class Plan:
     grid: Mapping[str, tuple[Any, ...]]
     points: tuple[GridPoint, ...]
     schedule: npt.NDArray[np.int64]
+    written: dict[int, tuple[object, bytes]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.points[-1].first + len(self.points[-1])
 
     @property
     def battles(self) -> int:
-        """Battles of each matchup that is simulated."""
+        """Battles of each matchup that is simulated, or the most of them where a precision decides."""
         return self.sweep.sweep.battles
+
+    @property
+    def precision(self) -> float | None:
+        """Half-width to which every outcome share is brought; None when all matchups have equally many battles."""
+        return self.sweep.sweep.precision
 
     @property
     def method(self) -> str:
@@ -185,7 +204,9 @@ class Plan:
         frame = _frame(self.sweep, dict(zip(self.grid, point.values, strict=True)))
         return _with_units(frame, point.attackers[i].counts, point.defenders[j].counts)
 
-    def parts(self, effort_of: Callable[[int], int]) -> Iterator[npt.NDArray[np.int64]]:
+    def parts(
+        self, effort_of: Callable[[int], int], drawn: Sequence[tuple[int, ...]] | None = None
+    ) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the rows of one part after the other.
 
         Parameters
@@ -193,31 +214,78 @@ class Plan:
         effort_of : callable
             ``effort_of(matchup) -> int``: effort of solving a matchup, 0 for one that is simulated. It is asked once
             for each matchup, in their order.
+        drawn : sequence of tuple, optional
+            Rows of a matchup that is simulated, without its number; all of the schedule by default.
 
         Yields
         ------
         int64 (n, 4)
             Matchup number, batch number, first battle, number of battles: 0 for a matchup that is solved.
         """
-        drawn = [tuple(row) for row in self.schedule.tolist()]
-        rows: list[tuple[int, ...]] = []
-        battles = effort = solved = 0
-        for matchup in range(len(self)):
-            own = effort_of(matchup)
-            for row in drawn if not own else [(0, 0, 0)]:
-                is_full = (
-                    len(rows) == _PART_ROWS
-                    or battles + row[2] > PART_BATTLES
-                    or (own and (solved == _SOLVED_ROWS or effort + own > PART_EFFORT))
-                )
-                if rows and is_full:
-                    yield np.array(rows, dtype=np.int64)
-                    rows = []
-                    battles = effort = solved = 0
-                rows.append((matchup, *row))
-                battles += row[2]
-                effort += own
-                solved += own > 0
+        if drawn is None:
+            drawn = [tuple(row) for row in self.schedule.tolist()]
+        efforts = ((matchup, effort_of(matchup)) for matchup in range(len(self)))
+        return cut_parts((matchup, own, drawn if not own else [SOLVED_ROW]) for matchup, own in efforts)
+
+
+def check_battles(matchups: int, battles: int, source: str) -> None:
+    """Refuse more battles than a results folder can have parts for.
+
+    Parameters
+    ----------
+    matchups : int
+        Matchups that are simulated.
+    battles : int
+        Battles of each.
+    source : str
+        Sweep file to name.
+
+    Raises
+    ------
+    ScenarioError
+        With the number.
+    """
+    if matchups * battles > MAX_SWEEP_BATTLES:
+        raise ScenarioError(
+            f"asks for {matchups * battles:,} battles ({matchups:,} matchups with {battles:,} each); "
+            f"at most {MAX_SWEEP_BATTLES:,} are possible",
+            field="sweep",
+            source=source,
+        )
+
+
+def cut_parts(matchups: Iterable[tuple[int, int, Sequence[tuple[int, ...]]]]) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the rows of one part after the other.
+
+    Parameters
+    ----------
+    matchups : iterable
+        Number of a matchup, effort of solving it (0 when it is simulated) and its rows: batch number, first battle,
+        number of battles.
+
+    Yields
+    ------
+    int64 (n, 4)
+        Matchup number, batch number, first battle, number of battles.
+    """
+    rows: list[tuple[int, ...]] = []
+    battles = effort = solved = 0
+    for matchup, own, segments in matchups:
+        for row in segments:
+            is_full = (
+                len(rows) == _PART_ROWS
+                or battles + row[2] > PART_BATTLES
+                or (own and (solved == SOLVED_ROWS or effort + own > PART_EFFORT))
+            )
+            if rows and is_full:
+                yield np.array(rows, dtype=np.int64)
+                rows = []
+                battles = effort = solved = 0
+            rows.append((matchup, *row))
+            battles += row[2]
+            effort += own
+            solved += own > 0
+    if rows:
         yield np.array(rows, dtype=np.int64)
 
 
@@ -274,21 +342,29 @@ def content_name(
         "ruleset": [plan.ruleset.id, plan.ruleset.version],
         "seed": plan.seed,
         "segments": segments.tolist(),
+        **({"outcomes": "kept"} if plan.sweep.sweep.keep_outcomes else {}),
     }
     found = hashlib.sha256(_canonical_json(head))
-    # Whole editions are part of every scenario, the same object of most: written out once.
-    written: dict[int, tuple[object, bytes]] = {}
+    # Whole editions are part of every scenario and sides of many, the same objects: written out once.
+    written = plan.written
+    if len(written) > _MOST_WRITTEN:
+        written.clear()
+    keys: dict[str, bytes] = {}
+    order: list[str] = []
     for matchup in sorted({*scenarios, *errors}):
         content = scenarios[matchup].canonical() if matchup in scenarios else {"failed": errors[matchup]}
-        found.update(b"\n")
-        for key in sorted(content):
+        if content.keys() != keys.keys():
+            order = sorted(content)
+            keys = {key: b"\0%b\0" % key.encode() for key in order}
+        pieces = [b"\n"]
+        for key in order:
             value = content[key]
             before = written.get(id(value))
             if before is None:
-                before = (value, _canonical_json(value))
-                if isinstance(value, dict):
-                    written[id(value)] = before
-            found.update(b"\0%b\0%b" % (key.encode(), before[1]))
+                # Kept as well: an object that is gone may leave its place to another.
+                before = written[id(value)] = (value, _canonical_json(value))
+            pieces += keys[key], before[1]
+        found.update(b"".join(pieces))
     return found.hexdigest()
 
 
@@ -571,6 +647,8 @@ class _Planner:
                         f"grid.{key}[{i}]",
                     )
         self.ruleset = self.ruleset.of_kind(first)
+        scenario = {**self.ruleset.sweep_scenario, **self.sweep.scenario}
+        self.sweep = self.sweep.model_copy(update={"scenario": scenario})
 
     def _check_editions(self) -> None:
         """Find the editions that occur; one that cannot be made is a problem of the sweep file."""
@@ -825,6 +903,9 @@ class _Planner:
         for number, what in ((matchups, "matchups"), (rows, "unit mixes at all grid points together")):
             if number > MAX_MATCHUPS:
                 raise self.error(f"asks for {number:,} {what}; at most {MAX_MATCHUPS:,} are possible", "sweep")
+        settings = self.sweep.sweep
+        if settings.method == "simulate" and settings.precision is None:
+            check_battles(matchups, settings.battles, self.sweep.source)
 
     def _check_positions(self, counts: Sequence[int]) -> None:
         for i, pair in enumerate(self.pairs or ()):

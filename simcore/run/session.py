@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import json
+import heapq
+import itertools
 import os
 import platform
 import time
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
+import llvmlite
 import numba
 import numpy as np
 import pyarrow as pa
@@ -19,27 +23,39 @@ import pyarrow as pa
 import simcore
 from simcore.core.jit import source_digest
 from simcore.core.rng import RNG_VERSION
-from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
+from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, StoreError
 from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
-from simcore.run.executor import Executor, Job, LocalExecutor
+from simcore.run.behind import store_behind
+from simcore.run.executor import Executor, Job, check_choice, choose_executor
+from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
+from simcore.run.stop import stopping_politely
 from simcore.run.store import MANIFEST, PARTS, PartRows, Store
-from simcore.run.table import TABLES, Total, writing_tables
+from simcore.run.table import TABLES, Tables, Total, writing_tables
+from simcore.run.wave import Course, Stage, Wave
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from simcore.run.plan import GridPoint
     from simcore.schema import ScenarioModel
 
-__all__ = ["SweepInterrupted", "SweepResult", "results_folder", "resume", "sweep"]
+__all__ = [
+    "Session",
+    "SweepInterrupted",
+    "SweepResult",
+    "read_manifest",
+    "results_folder",
+    "resume",
+    "sweep",
+    "sweep_of",
+]
 
-_SCHEMA: Final = 1
 _RESULTS: Final = "results"
 _REPORT: Final = "report.html"
 _RUNNING: Final = "running"
@@ -52,6 +68,8 @@ _MOST_SIDES: Final = 20_000
 _METHODS_SHOWN: Final = {"auto": "auto", "simulate": RESOLVED[False], "exact": RESOLVED[True]}
 """Entry `method` of the manifest, by what the sweep asks for."""
 _MISSING: Final = object()
+_STAGE_FIELDS: Final = frozenset({"sweep.battles", "sweep.precision"})
+"""What may change when a run is topped up."""
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -90,6 +108,8 @@ class SweepResult:
         Files found damaged or foreign, one line each.
     elapsed_s : float
         Wall time of this run in seconds.
+    imprecise : int
+        Matchups that have as many battles as are allowed and are not as precise as asked for.
     """
 
     name: str
@@ -102,6 +122,7 @@ class SweepResult:
     parts_reused: int
     reports: list[str] = field(default_factory=list)
     elapsed_s: float = 0.0
+    imprecise: int = 0
 
     def __str__(self) -> str:
         found = [f"{self.parts_computed} parts computed"]
@@ -109,6 +130,8 @@ class SweepResult:
             found.append(f"{self.parts_reused} found")
         if self.failed:
             found.append(f"{self.failed:,} matchups failed")
+        if self.imprecise:
+            found.append(f"{self.imprecise:,} matchups stay less precise than asked for")
         done = [f"{self.solved:,} solved"] if self.solved else []
         if self.battles or not done:
             done.append(f"{self.battles:,} battles")
@@ -123,7 +146,10 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     *,
     resume: bool = True,
+    top_up: bool = False,
     threads: int | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
     progress: bool | Progress | None = None,
 ) -> SweepResult:
     """Resolve all matchups of a sweep into a folder of Parquet tables.
@@ -138,8 +164,16 @@ def sweep(
         Results folder; by default what the sweep file says, else ``results/<name>`` in the current folder.
     resume : bool
         False to compute everything anew and replace whatever sweep the folder holds.
+    top_up : bool
+        True to go on with a folder that was asked for fewer battles of each matchup, or for a coarser precision:
+        no battle that it holds is counted again.
     threads : int, optional
-        Threads to use, all by default. No result depends on it.
+        Threads to use, all by default. No result depends on it, nor on the next two.
+    scheduler : str, optional
+        Address of the scheduler of a running Dask cluster whose workers resolve the parts.
+    workers : int, optional
+        Number of worker processes to start on this machine for it. Scripts that do so need the usual
+        ``if __name__ == "__main__":``, because workers import the script.
     progress : bool or Progress, optional
         True for a bar on a terminal and a line a minute elsewhere, on standard error; nothing by default.
 
@@ -154,7 +188,9 @@ def sweep(
     StoreError
         When the folder cannot be used, or another run is using it.
     ResumeMismatchError
-        When the folder holds another sweep.
+        When the folder holds another sweep, or one that cannot be topped up to this one.
+    ClusterError
+        When a cluster cannot be reached or used any more; the folder can be resumed.
     SweepInterrupted
         On Ctrl-C; a `KeyboardInterrupt`.
 
@@ -174,16 +210,22 @@ def sweep(
     """
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
-    if isinstance(threads, int) and threads < 1:
-        raise ScenarioError(f"must be a whole number from 1 up, got {shown(threads)}", field="threads")
+    check_choice(threads, scheduler, workers)
     shows = choose_progress(asked=bool(progress)) if progress is None or isinstance(progress, bool) else progress
+    if top_up and not resume:
+        raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
     plan = plan_sweep(config)
-    with Store(folder) as store:
-        return _Session(plan, store, LocalExecutor(threads), shows).run(resume=resume)
+    with stopping_politely(), Store(folder) as store, choose_executor(threads, scheduler, workers) as executor:
+        return Session(plan, store, executor, shows).run(resume=resume, top_up=top_up)
 
 
 def resume(
-    out: str | os.PathLike[str], *, threads: int | None = None, progress: bool | Progress | None = None
+    out: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: bool | Progress | None = None,
 ) -> SweepResult:
     """Go on with the sweep that a results folder holds; nothing but the folder is needed.
 
@@ -191,7 +233,7 @@ def resume(
     ----------
     out : path
         The results folder.
-    threads : int, optional
+    threads, scheduler, workers
         As in `sweep`.
     progress : bool or Progress, optional
         As in `sweep`.
@@ -205,22 +247,86 @@ def resume(
     StoreError
         When the folder holds no sweep, or its manifest is damaged.
     """
+    content = read_manifest(Path(out))
     path = Path(out) / MANIFEST
+    if content.get("merged_from"):
+        raise StoreError(f"{out}: was merged from other runs and is finished")
+    table = sweep_of(content, path)
+    return sweep(
+        load_sweep(table, source=str(path)),
+        out,
+        threads=threads,
+        scheduler=scheduler,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a results folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The results folder.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    StoreError
+        When there is none that this version can read.
+    """
+    path = folder / MANIFEST
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_manifest(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{out}: holds no sweep (there is no {MANIFEST})") from None
+        raise StoreError(f"{folder}: holds no sweep (there is no {MANIFEST})") from None
     except OSError as problem:
         raise StoreError(f"{path}: cannot read: {problem.strerror}") from problem
-    except (ValueError, RecursionError):
-        raise StoreError(f"{path}: damaged; run the sweep file again with this folder as output") from None
-    if not isinstance(content, dict) or content.get("schema") != _SCHEMA or not isinstance(content.get("sweep"), dict):
-        raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
-    table = content["sweep"]
+    except DamagedManifestError as problem:
+        raise StoreError(f"{path}: damaged ({problem}); run the sweep file again with this folder as output") from None
+    _check_schema(content, path)
+    return content
+
+
+def sweep_of(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return the sweep file that a run was made from.
+
+    Parameters
+    ----------
+    content : mapping
+        Its manifest.
+    path : Path
+        The manifest's file.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    StoreError
+        When the manifest does not hold it.
+    """
+    table = content.get("sweep")
+    if not isinstance(table, dict):
+        raise StoreError(f"{path}: damaged, it does not hold the sweep")
     if isinstance(table.get("sweep"), dict) and content.get("method") == RESOLVED[False]:
         # Before there were matchups that "auto" solves, it simulated all of them: such a run ends as it began.
         table = {**table, "sweep": {**table["sweep"], "method": "simulate"}}
-    return sweep(load_sweep(table, source=str(path)), out, threads=threads, progress=progress)
+    return table
+
+
+def _check_schema(content: Mapping[str, Any], path: Path) -> None:
+    """Refuse what is not the manifest of a sweep, or that of a newer version."""
+    newer = newer_schema(content)
+    if newer and isinstance(content.get("sweep"), dict):
+        raise StoreError(f"{path}: {newer}")
+    if content.get("schema") != SCHEMA or not isinstance(content.get("sweep"), dict):
+        raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
 
 
 def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None) -> Path:
@@ -291,6 +397,10 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the leaves of what makes sweeps the same: all but where results go and how they are shown."""
     leaves = _flat({key: value for key, value in manifest["sweep"].items() if key != "report"})
     leaves.pop("sweep.out", None)
+    if leaves.get("sweep.precision") is None:  # sweeps of equally many battles, those of older versions among them
+        leaves.pop("sweep.precision", None)
+    if not leaves.get("sweep.keep_outcomes"):
+        leaves.pop("sweep.keep_outcomes", None)
     # What was done tells more than what was asked for: "auto" has not always solved what is small.
     meant = {shown: method for method, shown in _METHODS_SHOWN.items()}
     done = manifest.get("method")
@@ -366,21 +476,37 @@ class _Matchups:
         except ScenarioError:  # what is read as a whole says where it is wrong
             return None
 
-    def take(self, first: int, last: int) -> tuple[dict[int, ScenarioModel], dict[int, str]]:
-        """Return scenarios and errors of a run of matchups; only the last may be asked for again soon."""
-        for matchup in range(first, last + 1):
+    def take(self, numbers: Sequence[int]) -> tuple[dict[int, ScenarioModel], dict[int, str]]:
+        """Return scenarios and errors of matchups in ascending order; only the last may be asked for again soon."""
+        for matchup in numbers:
             self._load(matchup)
-        numbers = range(first, last + 1)
         scenarios = {number: self._scenarios[number] for number in numbers if number in self._scenarios}
         errors = {number: self._errors[number] for number in numbers if number in self._errors}
-        for number in range(first, last):
+        for number in numbers[:-1]:
             self._scenarios.pop(number, None)
             self._errors.pop(number, None)
         return scenarios, errors
 
 
-class _Session:
-    """The parts of one run and what is counted on the way."""
+class Session:
+    """The parts of one run and what is counted on the way.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is resolved.
+    store : Store
+        The results folder.
+    executor : Executor
+        Resolves the parts that are missing.
+    shows : Progress
+        Told how far the run is.
+
+    Attributes
+    ----------
+    stages : list of Stage
+        What the folder was asked for, the last of them now.
+    """
 
     def __init__(self, plan: Plan, store: Store, executor: Executor, shows: Progress) -> None:
         self.plan = plan
@@ -388,32 +514,40 @@ class _Session:
         self.executor = executor
         self.shows = shows
         self.matchups = _Matchups(plan)
-        self.names: list[str] = []
+        self.stages = [Stage(plan.battles, plan.precision)]
+        self.waves: list[tuple[Wave, list[str]]] = []
+        self.short = 0
+        self._shown = 0.0
         self.computed = 0
         self.reused = 0
         self._began = time.monotonic()
         self._manifest: dict[str, Any] = {}
         self._earlier_s = 0.0
 
-    def run(self, *, resume: bool) -> SweepResult:
+    def run(self, *, resume: bool, top_up: bool = False) -> SweepResult:
         """Resolve what is missing and write the tables."""
         plan, store = self.plan, self.store
-        self._open(resume=resume)
+        self._open(resume=resume, top_up=top_up)
         try:
-            is_drawn = plan.method == "simulate"
-            total = len(plan) * (plan.battles if is_drawn else 1)
-            self.shows.start(plan.sweep.sweep.name, total, "battles" if is_drawn else "matchups")
+            total = len(plan) * (plan.battles if self._is_counted else 1)
+            self.shows.start(plan.sweep.sweep.name, total, "battles" if self._is_counted else "matchups")
             try:
                 self._resolve()
             finally:
                 self.shows.stop()
-            store.report_foreign(set(self.names))
-            failed, solved = self._tabulate()
-            self._mark(_COMPLETE, failed, solved)
+            resolved_s = time.monotonic() - self._began
+            store.report_foreign(set(self.names()))
+            failed, solved, battles = self._tabulate()
+            whole_s = time.monotonic() - self._began
+            self._manifest["durations"] = {
+                "resolve_s": round(resolved_s, 3),
+                "tables_s": round(whole_s - resolved_s, 3),
+            }
+            self._mark(_COMPLETE, failed, solved, battles)
         except KeyboardInterrupt:
             self._mark_stopped()
             raise SweepInterrupted(store.folder) from None
-        except StoreError:
+        except (StoreError, ClusterError):
             self._mark_stopped()
             raise
         return SweepResult(
@@ -422,22 +556,33 @@ class _Session:
             matchups=len(plan),
             failed=failed,
             solved=solved,
-            battles=(len(plan) - failed - solved) * plan.battles,
+            battles=battles,
             parts_computed=self.computed,
             parts_reused=self.reused,
             reports=list(store.reports),
             elapsed_s=time.monotonic() - self._began,
+            imprecise=self.short,
         )
 
-    def _open(self, *, resume: bool) -> None:
+    def _open(self, *, resume: bool, top_up: bool) -> None:
         """Check that the folder is ours to fill, and say in it that a run has begun."""
         self._manifest = self._new_manifest()
         found = self.store.read_manifest()
         # Also when all is made anew: nobody means to replace the files of another program.
         if found is not None and not all(isinstance(found.get(key), dict) for key in ("sweep", "versions")):
             raise StoreError(f"{self.store.folder / MANIFEST}: not the manifest of a sweep; choose another folder")
+        newer = newer_schema(found) if found is not None else ""
+        if newer:
+            raise StoreError(f"{self.store.folder / MANIFEST}: {newer}")
+        if found is not None and found.get("merged_from") and resume:
+            raise StoreError(
+                f"{self.store.folder}: was merged from other runs; choose another folder, or start afresh to replace it"
+            )
+        if found is None and top_up:
+            raise StoreError(f"{self.store.folder}: holds no sweep that could be topped up")
         if found is not None and resume:
-            self._compare(found)
+            self.stages = self._earlier_stages(found, top_up=top_up) + self.stages
+            self._manifest["earlier"] = [stage.to_dict() for stage in self.stages[:-1]]
             created, earlier = found.get("created"), found.get("elapsed_s")
             if isinstance(created, str) and created.isascii():
                 self._manifest["created"] = created
@@ -446,21 +591,42 @@ class _Session:
         if not resume:
             self.store.remove([*(f"{name}.parquet" for name in TABLES), _REPORT])
 
-    def _compare(self, found: Mapping[str, Any]) -> None:
+    def _earlier_stages(self, found: Mapping[str, Any], *, top_up: bool) -> list[Stage]:
+        """Return what the folder was asked for before; refuse the folder of another sweep."""
+        stages = [Stage.read(entry) for entry in found.get("earlier", [])]
+        last, now = Stage.read(found["sweep"].get("sweep")), self.stages[-1]
+        if last == now:
+            self._compare(found)
+        elif last is not None:
+            problem = now.problem_after(last)
+            if not top_up:
+                self._compare(found, advice="" if problem else "top it up, ")
+            self._compare(found, but=_STAGE_FIELDS)
+            if problem:
+                raise ResumeMismatchError(f"{self.store.folder}: cannot be topped up: {problem}")
+            stages.append(last)
+        if last is None or None in stages:
+            raise StoreError(
+                f"{self.store.folder / MANIFEST}: damaged, it does not say how many battles were asked for"
+            )
+        return [stage for stage in stages if stage is not None]
+
+    def _compare(self, found: Mapping[str, Any], *, but: Collection[str] = (), advice: str = "") -> None:
         """Refuse the folder of another sweep, and say in what it differs."""
         then, now = _identity(found), _identity(self._manifest)
         texts = []
-        for key in sorted({*then, *now}):
+        for key in sorted({*then, *now} - set(but)):
             old, new = then.get(key, _MISSING), now.get(key, _MISSING)
             if old != new or type(old) is not type(new):
                 words = ["nothing" if value is _MISSING else shown(value) for value in (old, new)]
                 texts.append(f"{key} was {words[0]}, is {words[1]}")
+                advice = advice if key in _STAGE_FIELDS else ""
         if texts:
             more = len(texts) - _DIFFERENCES_SHOWN
             if more > 0:
                 texts = [*texts[:_DIFFERENCES_SHOWN], f"and {more} more"]
             raise ResumeMismatchError(
-                f"{self.store.folder}: holds another sweep ({'; '.join(texts)}); choose another folder, "
+                f"{self.store.folder}: holds another sweep ({'; '.join(texts)}); {advice}choose another folder, "
                 "or start afresh to replace it"
             )
 
@@ -469,33 +635,42 @@ class _Session:
         settings = plan.sweep.sweep
         table = plan.sweep.model_dump(mode="json")
         return {
-            "schema": _SCHEMA,
+            "schema": SCHEMA,
             "name": settings.name,
             "ruleset": plan.ruleset.id,
             "ruleset_version": plan.ruleset.version,
             "edition": plan.points[0].edition,
             "method": _METHODS_SHOWN[plan.method],
             "battles": None if plan.method == "exact" else plan.battles,
+            "precision": plan.precision,
+            "earlier": [],
             "seed": plan.seed,
             "pairing": settings.pairing,
             "grid": {key: list(values) for key, values in plan.grid.items()},
             "matchups": len(plan),
             "failed": 0,
             "solved": 0,
+            "battles_counted": 0,
+            "imprecise": 0,
             "mixes": {"attacker": self._mixes("attackers"), "defender": self._mixes("defenders")},
             "versions": {
                 "simcore": simcore.__version__,
                 "numba": numba.__version__,
+                "llvmlite": llvmlite.__version__,
                 "numpy": np.__version__,
                 "pyarrow": pa.__version__,
                 "python": platform.python_version(),
                 "rng": RNG_VERSION,
             },
             "source_digest": source_digest(),
+            "columns": plan.ruleset.columns,
+            "tables": {},
+            "durations": {},
             "sweep": table,
             "outcomes": list(plan.ruleset.outcomes),
             "wins": {side: list(outcomes) for side, outcomes in plan.ruleset.wins.items()},
             "rounds": plan.ruleset.rounds,
+            "accumulators": list(plan.ruleset.accumulators),
             "report": table["report"],
             "created": _now(),
             "finished": None,
@@ -515,12 +690,14 @@ class _Session:
                     found.setdefault(mix.name, {"name": mix.name, "units": mix.units, "weight": mix.weight})
         return list(found.values())
 
-    def _mark(self, state: str, failed: int, solved: int = 0) -> None:
+    def _mark(self, state: str, failed: int, solved: int = 0, battles: int = 0) -> None:
         """Write the manifest."""
         self._manifest |= {
             "state": state,
             "failed": failed,
             "solved": solved,
+            "battles_counted": battles,
+            "imprecise": self.short,
             "finished": _now() if state == _COMPLETE else None,
             "elapsed_s": round(self._earlier_s + time.monotonic() - self._began, 3),
         }
@@ -532,25 +709,38 @@ class _Session:
             self._mark(_RUNNING, 0)
 
     def _resolve(self) -> None:
-        """Store every part that is not there yet."""
+        """Store every part that is not there yet, wave by wave."""
         described = {
             "simcore.ruleset": f"{self.plan.ruleset.id} {self.plan.ruleset.version}",
             "simcore.rng": RNG_VERSION,
         }
-        for job, rows in self.executor.run(self._jobs()):
-            self.store.write_part(job.name, rows, described)
-            self.computed += 1
-            self._advance(job.segments, is_new=True)
 
-    def _jobs(self) -> Iterator[Job]:
-        """Yield the parts that are not there yet."""
+        def write(job: Job, rows: PartRows) -> None:
+            self.store.write_part(job.name, rows, described)
+
+        course = Course(self.plan, self.stages)
+        for wave in course.waves():
+            self._show_settled(course)
+            self.waves.append((wave, []))
+            for job, rows in store_behind(self.executor.run(self._jobs(wave, course)), write):
+                self.computed += 1
+                course.note(rows)
+                self._advance(job.segments, is_new=True)
+        self._show_settled(course)
+        self.short = course.short
+
+    def _jobs(self, wave: Wave, course: Course) -> Iterator[Job]:
+        """Yield the parts of a wave that are not there yet."""
         plan = self.plan
-        for segments in plan.parts(self.matchups.effort):
-            scenarios, errors = self.matchups.take(int(segments[0, 0]), int(segments[-1, 0]))
+        names = self.waves[-1][1]
+        for segments in wave.parts(plan, self.matchups.effort):
+            scenarios, errors = self.matchups.take(np.unique(segments[:, 0]).tolist())
             name = content_name(plan, segments, scenarios, errors)
-            self.names.append(name)
-            if self._read(name, segments) is not None:
+            names.append(name)
+            found = self._read(name, segments)
+            if found is not None:
                 self.reused += 1
+                course.note(found)
                 self._advance(segments, is_new=False)
                 continue
             yield Job(
@@ -558,35 +748,99 @@ class _Session:
                 segments=segments,
                 scenarios=scenarios,
                 errors=errors,
-                battles=plan.battles,
+                battles=wave.stage.battles,
                 seed=plan.seed,
                 pairing=plan.sweep.sweep.pairing,
                 ruleset=plan.ruleset.id,
                 kind=plan.ruleset.kind,
                 method=plan.method,
+                drawn=wave.end,
+                keep_outcomes=plan.sweep.sweep.keep_outcomes,
             )
 
+    @property
+    def _is_counted(self) -> bool:
+        """Whether the battles are known beforehand: progress is then shown in them, else in matchups."""
+        return self.plan.method == "simulate" and self.plan.precision is None
+
     def _advance(self, segments: npt.NDArray[np.int64], *, is_new: bool) -> None:
-        """Show what a part adds: battles, or matchups where some may be solved."""
+        """Show what a part adds: battles, or matchups where some may be solved or become precise early."""
         done: float = int(segments[:, 3].sum())
-        if self.plan.method != "simulate":
+        if not self._is_counted:
             done = int((segments[:, 3] == 0).sum()) + done / self.plan.battles
+        self._show(done, is_new=is_new)
+
+    def _show_settled(self, course: Course) -> None:
+        """Show matchups that became precise in the wave before: they are done without the rest of their battles."""
+        if self.plan.precision is not None:
+            self._show(course.progress(self.plan.battles) - self._shown, is_new=self.computed > 0)
+
+    def _show(self, done: float, *, is_new: bool) -> None:
+        self._shown += done
         self.shows.advance(done, is_new=is_new)
 
     def _read(self, name: str, segments: npt.NDArray[np.int64]) -> PartRows | None:
         return self.store.read_part(name, segments, self.plan.ruleset.columns)
 
-    def _tabulate(self) -> tuple[int, int]:
-        """Add up the parts in the order of the plan and write the tables; returns matchups failed and solved."""
+    def _tabulate(self) -> tuple[int, int, int]:
+        """Add up the parts and write the tables; returns matchups failed, matchups solved and battles."""
         with writing_tables(self.store, self.plan) as tables:
-            for total in self._totals():
+            for total in self.totals():
                 tables.add(total)
-            return tables.failed, tables.solved
+        self._manifest["tables"] = tables.digests
+        return tables.failed, tables.solved, tables.battles
 
-    def _totals(self) -> Iterator[Total]:
-        """Yield the totals of one matchup after the other; only the last may go on in the next part."""
-        current = Total(0, np.zeros(self.plan.ruleset.columns, dtype=np.int64))
-        for name, segments in zip(self.names, self.plan.parts(self.matchups.effort), strict=True):
+    def find_parts(self) -> None:
+        """Go through all parts of a finished run; the executor meets those that are missing."""
+        self._resolve()
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all parts that were gone through.
+
+        Yields
+        ------
+        str
+        """
+        return itertools.chain.from_iterable(names for _, names in self.waves)
+
+    def finish_merged(self, tables: Tables, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]]) -> None:
+        """Write the manifest of a run that was made of others.
+
+        Parameters
+        ----------
+        tables : Tables
+            What was written.
+        seeds : sequence of int
+            Seeds of the runs.
+        sources : sequence of mapping
+            What is known about each run.
+        """
+        self._manifest = self._new_manifest() | {
+            "seed": seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds)),
+            "merged_from": list(sources),
+            "tables": tables.digests,
+        }
+        self._mark(_COMPLETE, tables.failed, tables.solved, tables.battles)
+
+    def totals(self) -> Iterator[Total]:
+        """Yield the totals of one matchup after the other, added up over all waves.
+
+        Yields
+        ------
+        Total
+        """
+        waves = [self._wave_totals(wave, names) for wave, names in self.waves]
+        if len(waves) == 1:
+            yield from waves[0]
+            return
+        in_order = heapq.merge(*waves, key=attrgetter("matchup"))
+        for _, totals in itertools.groupby(in_order, key=attrgetter("matchup")):
+            yield reduce(Total.plus, totals)
+
+    def _wave_totals(self, wave: Wave, names: Sequence[str]) -> Iterator[Total]:
+        """Yield what a wave adds to one matchup after the other; only the last may go on in the next part."""
+        current: Total | None = None
+        for name, segments in zip(names, wave.parts(self.plan, self.matchups.effort), strict=True):
             rows = self._read(name, segments)
             if rows is None:
                 raise StoreError(f"{self.store.folder / PARTS / name}.parquet: changed while in use; run again")
@@ -594,13 +848,13 @@ class _Session:
             sums = np.add.reduceat(rows.tallies, starts, axis=0)
             solved = rows.segments[starts, 3] == 0
             for number, part, is_solved in zip(numbers.tolist(), sums, solved.tolist(), strict=True):
-                if number != current.matchup:
+                is_exact = is_solved and number not in rows.drawn
+                new = Total(number, part, rows.errors.get(number, ""), is_exact=is_exact)
+                if current is not None and number == current.matchup:
+                    current = current.plus(new)
+                    continue
+                if current is not None:
                     yield current
-                    current = Total(number, np.zeros_like(part))
-                current = Total(
-                    number,
-                    current.tally + part,
-                    current.error or rows.errors.get(number, ""),
-                    is_exact=is_solved and number not in rows.drawn,
-                )
-        yield current
+                current = new
+        if current is not None:
+            yield current

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -24,22 +23,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simcore.errors import StoreError
+from simcore.run.lock import FolderLock
+from simcore.run.manifest import DamagedManifestError, encode_manifest, parse_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "readable"]
+__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "read_rows", "readable"]
 
 MANIFEST: Final = "manifest.json"
 PARTS: Final = "parts"
-_LOCK: Final = ".lock"
 _TEMPORARY: Final = ".unfinished"
 _FORMAT: Final = "1"
 _DRAWN: Final = "simcore.drawn"
 _ZSTD_LEVEL: Final = 3
 _PART_NAME: Final = re.compile(r"[0-9a-f]{64}\.parquet")
+_UNTRUSTED: Final = (
+    pa.ArrowException, ValueError, LookupError, TypeError, OSError, OverflowError, MemoryError,
+)  # fmt: skip
+"""What reading a damaged file may end in."""
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 # One row per run of battles: matchup, batch, first battle, number of battles, K accumulators, why it failed.
@@ -53,6 +57,9 @@ _SCHEMA: Final = pa.schema(
         ("error", pa.string()),
     ]
 )
+
+_OUTCOMES: Final = pa.field("outcomes", pa.large_binary())
+"""A column more where the outcomes of battles are kept."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -72,12 +79,15 @@ class PartRows:
         Why a matchup failed, by matchup number.
     drawn : frozenset of int
         Matchups that were to be solved, did not fit and have counts of all their battles instead.
+    outcomes : tuple of bytes
+        Outcome of every battle of each row, a byte each, where they are kept; empty where they are not.
     """
 
     segments: Integers
     tallies: Integers
     errors: Mapping[int, str]
     drawn: frozenset[int] = frozenset()
+    outcomes: tuple[bytes, ...] = ()
 
     def digest(self) -> str:
         """Return the SHA-256 of the rows as hex digits: equal rows, equal digest.
@@ -93,6 +103,8 @@ class PartRows:
         found.update(json.dumps(sorted(self.errors.items())).encode())
         if self.drawn:
             found.update(json.dumps(sorted(self.drawn)).encode())
+        for row in self.outcomes:
+            found.update(hashlib.sha256(row).digest())
         return found.hexdigest()
 
 
@@ -129,6 +141,15 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, so that none of them is lost when the power fails."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
 def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.Buffer:
     """Return the bytes of a part file."""
     failed = np.array([int(matchup) in rows.errors for matchup in rows.segments[:, 0]], dtype=bool)
@@ -146,6 +167,8 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
         pa.array(texts, pa.string()),
     ]
     table = pa.Table.from_arrays(columns, schema=_SCHEMA)
+    if rows.outcomes:
+        table = table.append_column(_OUTCOMES, pa.array(rows.outcomes, _OUTCOMES.type))
     table = table.replace_schema_metadata(
         {
             **described,
@@ -168,15 +191,46 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     return sink.getvalue()
 
 
-def _decode_rows(data: bytes, name: str, segments: Integers, n_columns: int) -> PartRows:
-    """Read the bytes of a part file back; ValueError or an Arrow error when anything does not fit."""
+def check_part(path: Path, n_columns: int) -> str:
+    """Return why a part file cannot be trusted whatever the plan; empty when it is whole.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n_columns : int
+        Length K of a tally.
+
+    Returns
+    -------
+    str
+    """
+    try:
+        _decode_rows(path.read_bytes(), path.stem, None, n_columns)
+    except _UNTRUSTED as problem:
+        return f"torn, altered or foreign ({_one_line(problem)})"
+    return ""
+
+
+def _one_line(problem: Exception) -> str:
+    """Return a reason, which may quote bytes of a damaged file, as printable text."""
+    text = str(problem) or type(problem).__name__
+    return "".join(c if c.isprintable() else " " for c in text.partition("\n")[0])
+
+
+def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: int) -> PartRows:
+    """Read the bytes of a part file back; one of `_UNTRUSTED` when anything does not fit.
+
+    Where `segments` is None the rows may be any.
+    """
     file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
     notes = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
     if notes.get("simcore.format") != _FORMAT:
         raise ValueError("not a part written by this version")
     if notes.get("simcore.part") != name:
         raise ValueError("the content belongs to another part")
-    if not file.schema_arrow.equals(_SCHEMA):
+    has_outcomes = file.schema_arrow.equals(_SCHEMA.append(_OUTCOMES))
+    if not has_outcomes and not file.schema_arrow.equals(_SCHEMA):
         raise ValueError("other columns than those of a part")
     table = file.read(use_threads=False).combine_chunks()
     table.validate(full=True)
@@ -186,7 +240,7 @@ def _decode_rows(data: bytes, name: str, segments: Integers, n_columns: int) -> 
     )
     column = table.column("tally").combine_chunks()
     lengths = column.value_lengths().to_numpy()
-    if not np.array_equal(found, segments) or not np.isin(lengths, (0, n_columns)).all():
+    if (segments is not None and not np.array_equal(found, segments)) or not np.isin(lengths, (0, n_columns)).all():
         raise ValueError("the rows are not the planned ones")
     tallies = np.zeros((len(found), n_columns), dtype=np.int64)
     tallies[lengths == n_columns] = column.flatten().to_numpy().reshape(-1, n_columns)
@@ -195,10 +249,34 @@ def _decode_rows(data: bytes, name: str, segments: Integers, n_columns: int) -> 
         for matchup, text in zip(found[:, 0], table.column("error").to_pylist(), strict=True)
         if text
     }
-    rows = PartRows(found, tallies, errors, frozenset(map(int, json.loads(notes.get(_DRAWN, "[]")))))
+    outcomes = tuple(table.column("outcomes").to_pylist()) if has_outcomes else ()
+    rows = PartRows(found, tallies, errors, frozenset(map(int, json.loads(notes.get(_DRAWN, "[]")))), outcomes)
     if rows.digest() != notes.get("simcore.sha256"):
         raise ValueError("the checksum differs")
     return rows
+
+
+def read_rows(path: Path, n_columns: int) -> PartRows | None:
+    """Read a part without a plan to compare it with; for readers of finished runs.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n_columns : int
+        Length K of a tally.
+
+    Returns
+    -------
+    PartRows or None
+        None when the file is not a whole part with tallies of this length.
+    """
+    if not _PART_NAME.fullmatch(path.name):
+        return None
+    try:
+        return _decode_rows(path.read_bytes(), path.stem, None, n_columns)
+    except _UNTRUSTED:
+        return None
 
 
 class Store:
@@ -230,23 +308,12 @@ class Store:
         self.folder = folder
         self.reports: list[str] = []
         self._parts = folder / PARTS
-        self._lock: IO[bytes] | None = None
+        self._lock: FolderLock | None = None
 
     def __enter__(self) -> Self:
         with readable(self.folder, "use this as results folder"):
-            self._parts.mkdir(parents=True, exist_ok=True)
-        path = self.folder / _LOCK
-        with readable(path, "write"):
-            lock = path.open("ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            raise StoreError(f"{self.folder}: another run is writing to this folder; wait for it or stop it") from None
-        except OSError as problem:
-            lock.close()
-            raise StoreError(f"{path}: cannot lock: {problem.strerror}") from problem
-        self._lock = lock
+            _make_folder(self._parts)
+        self._lock = FolderLock(self.folder)
         try:
             self._remove_leftovers()
         except BaseException:
@@ -261,7 +328,7 @@ class Store:
 
     def _release(self) -> None:
         if self._lock is not None:
-            self._lock.close()  # closing gives the lock back; the file stays, since removing it would race
+            self._lock.release()
             self._lock = None
 
     def _remove_leftovers(self) -> None:
@@ -291,6 +358,8 @@ class Store:
         """
         path = self.folder / name
         temporary = path.with_name(f".{path.name}{_TEMPORARY}")
+        if self._lock is not None:
+            self._lock.check()
         try:
             with readable(path, "write"):
                 with temporary.open("wb") as file:
@@ -313,9 +382,9 @@ class Store:
         content : mapping
             JSON-able data.
         """
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        data = encode_manifest(content)
         with self.replacing(MANIFEST) as file:
-            file.write(text.encode())
+            file.write(data)
 
     def read_manifest(self) -> dict[str, Any] | None:
         """Return the manifest, or None when there is none or it is damaged (which is reported).
@@ -325,20 +394,17 @@ class Store:
         dict or None
         """
         path = self.folder / MANIFEST
-        content = None
         try:
             with readable(path, "read"):
-                content = json.loads(path.read_bytes())
+                data = path.read_bytes()
+            return parse_manifest(data)
         except StoreError as problem:
             if isinstance(problem.__cause__, FileNotFoundError):
                 return None
             raise
-        except (ValueError, RecursionError):
-            pass  # damaged: told below
-        if isinstance(content, dict):
-            return content
-        self.reports.append(f"{path}: damaged, written anew")
-        return None
+        except DamagedManifestError as problem:
+            self.reports.append(f"{path}: damaged ({problem}), written anew")
+            return None
 
     def write_part(self, name: str, rows: PartRows, described: Mapping[str, str] | None = None) -> None:
         """Store a part under its content name.
@@ -383,22 +449,12 @@ class Store:
             return None
         try:
             return _decode_rows(data, name, segments, n_columns)
-        except (
-            pa.ArrowException,
-            ValueError,
-            LookupError,
-            TypeError,
-            OSError,
-            OverflowError,
-            MemoryError,
-        ) as problem:
-            self._distrust(path, str(problem) or type(problem).__name__)
+        except _UNTRUSTED as problem:
+            self._distrust(path, _one_line(problem))
             return None
 
     def _distrust(self, path: Path, reason: str) -> None:
-        # The reason may quote bytes of the damaged file.
-        text = "".join(c if c.isprintable() else " " for c in reason.partition("\n")[0])
-        self.reports.append(f"{path}: torn, altered or foreign ({text}); computed again")
+        self.reports.append(f"{path}: torn, altered or foreign ({reason}); computed again")
 
     def report_foreign(self, names: set[str]) -> None:
         """Report files among the parts that belong to no planned part; they are left alone.

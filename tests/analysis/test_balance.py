@@ -16,6 +16,8 @@ import analysis
 from analysis.estimators import wilson
 from analysis.frames import Run
 from analysis.wording import display_width
+from simcore.errors import StoreError
+from simcore.precision import always_valid
 from tests.analysis.folders import OUTCOMES, Mix, battlefield, matchup, some_mixes, write, write_columns
 
 if TYPE_CHECKING:
@@ -70,6 +72,42 @@ def test_matchups_carry_intervals_and_errors(summary: Summary) -> None:
     # Every outcome has its interval, the impossible ones too.
     for outcome in OUTCOMES:
         assert table[f"lo_{outcome}"].iloc[0] <= table[f"p_{outcome}"].iloc[0] <= table[f"hi_{outcome}"].iloc[0]
+
+
+def test_runs_with_a_precision_carry_intervals_that_hold_at_all_times(tmp_path: Path) -> None:
+    rows = [
+        matchup(A, X, counts(4_000, 3_000, attacker_clears=192, both_destroyed=1_000)),
+        matchup(A, Y, counts(2_000, 2_096)),
+        matchup(B, X, counts(500, 500), method="exact"),
+        matchup(B, Y, None, error="no such unit"),
+    ]
+    summary = analysis.summarize(write(tmp_path / "run", rows, precision=0.05))
+    table = summary.matchups
+    one = always_valid(4_000, 8_192, outcomes=len(OUTCOMES))
+    assert table["lo_attacker_wins"].iloc[0] == one.low < wilson(4_000, 8_192).low
+    ours, theirs = (always_valid(k, 8_192, outcomes=len(OUTCOMES)) for k in (4_192, 3_000))
+    assert table["hi_attacker_win_share"].iloc[0] == ours.high
+    assert table["lo_lead"].iloc[0] == pytest.approx(float(ours.low - theirs.high))
+    # Two shares that are complements: the lead is as wide as twice either.
+    assert table["hi_lead"].iloc[1] == pytest.approx(2 * table["hi_attacker_wins"].iloc[1] - 1)
+    assert table["lo_attacker_wins"].iloc[2] == table["hi_attacker_wins"].iloc[2] == 0.5
+    assert np.isnan(table["lo_attacker_wins"].iloc[3])
+    # Opponents weigh by their weights, not by the battles against them.
+    alpha = row_of(summary, "attacker", "alpha")
+    assert alpha["win_share_mean"] == pytest.approx((4_192 / 8_192 + 3 * 2_000 / 4_096) / 4)
+    assert "4,096 to 8,192 battles each" in " ".join(summary.to_text().split())
+    assert "4,096 to 8,192 per simulated matchup" in repr(summary.run)
+    assert summary.to_dict()["precision"] == 0.05
+    page = analysis.report(summary).read_text(encoding="utf-8")
+    assert "valid at all times for shares" in page
+    assert "every share within 5 points" in page
+
+
+@pytest.mark.parametrize("value", ["fine", True, [0.1]])
+def test_a_precision_that_is_no_number_is_damage(tmp_path: Path, value: object) -> None:
+    folder = write(tmp_path / "run", [matchup(A, X, counts(5, 5))], precision=value)
+    with pytest.raises(StoreError, match='damaged, "precision" is not a number'):
+        analysis.load(folder)
 
 
 def test_attackers_means_weigh_their_opponents(summary: Summary) -> None:

@@ -20,6 +20,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import analysis
 from tests.analysis.conftest import HOSTILE
+from tests.analysis.folders import battlefield, some_mixes, write_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -278,4 +279,26 @@ def test_dark_mode_and_print_redraw_the_figures(chromium: webdriver.Chrome, smal
     assert browser.js(middle) == light
     browser.js("window.dispatchEvent(new Event('afterprint'))")
     assert browser.js(middle) != light
+    browser.check_console()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_comparison_sorts_and_filters(
+    chromium: webdriver.Chrome, wild_run: Path, small_run: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    found = analysis.compare(
+        small_run, write_columns(tmp_path / "run", battlefield(some_mixes(12, 1), some_mixes(5, 2), seed=6))
+    )
+    page = analysis.report(wild_run, tmp_path / "page.html", against=found)
+    browser = Browser(chromium, page, size, dark=False)
+    assert browser.js("return document.documentElement.scrollWidth") <= size[0]
+    total = len(browser.rows("comparison-table"))
+    assert total > 20
+    browser.press(browser.find("#comparison-table thead th:nth-child(4) button"))
+    changes = [float(row[3]) for row in browser.rows("comparison-table")]
+    assert changes == sorted(changes, reverse=True)
+    Select(browser.find('[data-for="comparison-table"] .choice')).select_by_value("worse")
+    rows = browser.rows("comparison-table")
+    assert 0 < len(rows) < total
+    assert {row[2] for row in rows} == {"worse"}
     browser.check_console()

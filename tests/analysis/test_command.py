@@ -29,6 +29,11 @@ def test_a_plain_run_needs_edition_battles_and_seed(tmp_path: Path) -> None:
     assert words(folder) == ["--edition", "spring1942", "--method", "simulate", "--battles", "100", "--seed", "7"]
 
 
+def test_a_merged_run_is_repeated_with_its_first_seed(tmp_path: Path) -> None:
+    folder = write(tmp_path / "run", [matchup(ONE, TWO, COUNTS)], seed="7, 8")
+    assert words(folder)[-2:] == ["--seed", "7"]
+
+
 def test_exact_rows_need_no_battles(tmp_path: Path) -> None:
     rows = [matchup(ONE, TWO, COUNTS, method="exact"), matchup(TWO, ONE, COUNTS)]
     folder = write(tmp_path / "run", rows, method="auto")

@@ -6,12 +6,15 @@ import base64
 import hashlib
 import json
 import re
+import shutil
 import time
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import analysis
@@ -343,3 +346,50 @@ def test_long_names_do_not_stretch_the_figures(tmp_path: Path) -> None:
     trace = page.data("matrix-figures")[0]["data"][0]
     assert all(len(label) < 90 for label in trace["y"])
     assert len(set(trace["y"])) == 3
+
+
+@pytest.fixture(scope="module")
+def compared_text(wild_run: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The wild run against the same matchups with other results."""
+    folder = tmp_path_factory.mktemp("earlier") / "<td><script>alert(4)<script>"
+    shutil.copytree(wild_run, folder)
+    table = pq.read_table(folder / "matchups.parquet")
+    for name in ("p_attacker_wins", "swing_mean"):
+        values = np.where(table["status"].to_numpy() == "ok", 0.9 * table[name].to_numpy(zero_copy_only=False), np.nan)
+        table = table.set_column(table.column_names.index(name), name, pa.array(values, from_pandas=True))
+    pq.write_table(table, folder / "matchups.parquet")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest |= {"seed": 99, "name": "<b>monday</b>", "edition": "<img src=x>"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    page = analysis.report(wild_run, folder / "page.html", against=folder)
+    return page.read_text(encoding="utf-8")
+
+
+def test_comparison_with_another_run(compared_text: str, wild: Page) -> None:
+    page = Page(compared_text)
+    ids = [named["id"] for _, named in page.elements if "id" in named]
+    assert {"comparison", "comparison-table"} <= set(ids)
+    assert len(ids) == len(set(ids))
+    assert "Comparison with <b>monday</b>" in page.shown
+    assert "<img src=x>" in page.shown
+    assert "img" not in [tag for tag, _ in page.elements]
+    assert len(page.scripts) == len(wild.scripts)
+    verdicts = {named["data-verdict"] for tag, named in page.elements if tag == "tr" and "data-verdict" in named}
+    assert {"worse", "failed"} <= verdicts or {"better", "failed"} <= verdicts
+    assert "▲ better" in page.shown or "▼ worse" in page.shown
+    for name in FOREIGN:
+        assert name in page.shown
+
+
+def test_report_is_the_same_whenever_it_is_made(small_run: Path, tmp_path: Path) -> None:
+    one, other = (analysis.report(small_run, tmp_path / name, against=small_run) for name in ("1.html", "2.html"))
+    assert one.read_bytes() == other.read_bytes()
+    page = Page(one.read_text(encoding="utf-8"))
+    assert "no change found" in page.shown
+    assert "comparison-table" not in [named.get("id") for _, named in page.elements]
+    made = analysis.compare(small_run, small_run)
+    assert analysis.report(small_run, tmp_path / "3.html", against=made).read_bytes() == one.read_bytes()
+
+
+def test_a_report_without_another_run_has_no_comparison(small: Page) -> None:
+    assert "comparison" not in [named.get("id") for _, named in small.elements]

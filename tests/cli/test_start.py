@@ -20,7 +20,10 @@ from simcore import scenario
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
-VERBS = ["odds", "sweep", "resume", "report", "replay", "rulesets", "schema", "doctor"]
+VERBS = [
+    "odds", "sweep", "resume", "nightly", "report", "compare", "export", "share", "replay", "rulesets", "schema",
+    "doctor",
+]  # fmt: skip
 REPORT_MODULES = (
     "import sys; sys.argv[0] = 'simcore'\n"
     "from analysis.cli import main\n"
@@ -83,7 +86,7 @@ def test_completion_offers_verbs_without_numba() -> None:
         check=False,
         env=environment,
     )
-    assert {"resume", "report", "replay"} <= set(done.stdout.split())
+    assert {"resume", "nightly", "report", "compare", "export", "share", "replay"} <= set(done.stdout.split())
     assert "numba" not in done.stderr
 
 

@@ -298,11 +298,36 @@ class TestFinished:
     def test_doctor_tells_where_a_sweep_comes_from(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
         out = tmp_path / "out"
         cli("sweep", sweep, "--out", out, "--no-report")
-        found = cli("doctor", out, "--json").json["run"]
+        facts = cli("doctor", out, "--json").json
+        found = facts["run"]
         assert found["seed"] == 5
         assert found["state"] == "complete"
         assert "numba" in found["versions"]
+        assert facts["files"]["matchups"] == "whole"
+        assert facts["files"]["problems"] == []
         assert "seed" in cli("doctor", out).out
+
+    def test_doctor_finds_damage_that_resume_mends(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        cli("sweep", sweep, "--out", out, "--no-report")
+        whole = (out / "mixes.parquet").read_bytes()
+        (out / "mixes.parquet").write_bytes(whole[:-1])
+        found = cli("doctor", out)
+        assert found.code == 3
+        assert f"{out / 'mixes.parquet'}: its checksum is not that of the manifest" in found.err
+        assert f"{out}: 1 file is not whole; mend with: simcore resume {out}" in found.err
+        assert cli("doctor", out, "--json").json["files"]["mixes"] == "damaged"
+        cli("resume", out, "--no-report")
+        assert (out / "mixes.parquet").read_bytes() == whole
+        assert cli("doctor", out).code == 0
+
+    def test_a_sweep_on_workers(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        for out, how in (("here", ()), ("there", ("--workers", 1))):
+            assert cli("sweep", sweep, "--out", tmp_path / out, "--no-report", *how).code == 0
+        for name in ("matchups", "mixes", "survivors"):
+            here, there = (tmp_path / out / f"{name}.parquet" for out in ("here", "there"))
+            assert here.read_bytes() == there.read_bytes()
+        assert "scheduler: must be the address" in cli("resume", tmp_path / "here", "--scheduler", "foo://x:1").problem
 
 
 class TestRulesets:
@@ -334,7 +359,70 @@ def test_schema(cli: Cli, kind: str) -> None:
 def test_doctor(cli: Cli) -> None:
     found = cli("doctor", "--json").json
     assert found["versions"]["simcore"] == simcore.__version__
-    assert found["threading_layer"] in {"omp", "workqueue"}
     assert found["cpu_threads"] >= 1
     assert Path(found["cache"]["folder"]).is_absolute()
     assert "numba" in cli("doctor").out
+
+
+class TestPrecision:
+    def test_a_sweep_to_a_precision_and_beyond(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        folder, whole = tmp_path / "out", tmp_path / "whole"
+        first = cli("sweep", sweep, "--precision", 0.03, "--battles", 50_000, "--out", folder, "--json")
+        assert first.code == 0
+        assert first.json["precision"] == 0.03
+        more = cli("sweep", sweep, "--precision", 0.01, "--battles", 70_000, "--out", folder, "--top-up", "--json")
+        assert more.code == 0
+        assert cli("sweep", sweep, "--precision", 0.01, "--battles", 70_000, "--out", whole).code == 0
+        for table in ("matchups", "mixes", "survivors"):
+            assert (folder / f"{table}.parquet").read_bytes() == (whole / f"{table}.parquet").read_bytes()
+        rows = analysis.load(folder).matchups
+        assert (rows["precision"] <= 0.01).all()
+        assert more.json["battles_counted"] == rows["battles"].sum() > first.json["battles_counted"]
+        assert "valid at all times for shares" in (folder / "report.html").read_text()
+        facts = cli("doctor", folder, "--json").json["run"]
+        assert facts["earlier"] == {"1": "50000 battles to a precision of 0.03"}
+        assert "50000 battles to a precision of 0.03" in cli("doctor", folder).out
+
+    def test_top_up_refuses_less(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        folder = tmp_path / "out"
+        assert "holds no sweep that could be topped up" in cli("sweep", sweep, "--out", folder, "--top-up").problem
+        assert cli("sweep", sweep, "--out", folder, "--no-report").code == 0
+        assert "it has 400 battles" in cli("sweep", sweep, "--out", folder, "--battles", 300, "--top-up").problem
+        assert "top it up" in cli("sweep", sweep, "--out", folder, "--battles", 500).problem
+        assert "anew cannot be topped up" in cli("sweep", sweep, "--out", folder, "--fresh", "--top-up").problem
+
+    def test_too_few_battles_are_told(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        answer = cli("sweep", sweep, "--precision", 0.001, "--battles", 5_000, "--out", tmp_path / "out", "--no-report")
+        assert answer.code == 0
+        assert "warning: 8 of 8 matchups have as many battles as are allowed" in answer.err
+
+    def test_a_precision_out_of_range(self, cli: Cli, sweep: Path) -> None:
+        for value in ("0", "0.5", "-1", "nan"):
+            assert "sweep.precision: " in cli("sweep", sweep, f"--precision={value}").problem
+
+    def test_dry_run(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        folder = tmp_path / "out"
+        answer = cli("sweep", sweep, "--out", folder, "--dry-run")
+        assert answer.code == 0
+        assert answer.out.startswith("small: 8 matchups\n  simulated   8 (3.2 thousand battles)\n")
+        found = cli("sweep", sweep, "--out", folder, "--dry-run", "--json").json
+        assert (found["matchups"], found["simulated"], found["battles"]) == (8, 8, 3_200)
+        assert not folder.exists()
+        absurd = cli("sweep", sweep, "--battles", 10**12, "--set", 'grid."edition.tank.cost"=[5,6,7,8]', "--dry-run")
+        assert "asks for 16,000,000,000,000 battles" in absurd.problem
+
+    def test_merge(self, cli: Cli, sweep: Path, tmp_path: Path) -> None:
+        for seed in (5, 6):
+            assert cli("sweep", sweep, "--seed", seed, "--out", tmp_path / str(seed), "--no-report").code == 0
+        answer = cli("merge", tmp_path / "5", tmp_path / "6", "--out", tmp_path / "both", "--json")
+        assert answer.code == 0
+        rows = analysis.load(tmp_path / "both").matchups
+        assert (rows["battles"] == 800).all()
+        assert (rows["seed"] == "5, 6").all()
+        assert (tmp_path / "both" / "report.html").exists()
+        facts = cli("doctor", tmp_path / "both", "--json").json
+        assert list(facts["run"]["merged_from"]) == [str(tmp_path / "5"), str(tmp_path / "6")]
+        assert facts["files"]["problems"] == []
+        twice = cli("merge", tmp_path / "5", tmp_path / "both", "--out", tmp_path / "never").problem
+        assert "no battle counts twice" in twice
+        assert "at least two" in cli("merge", tmp_path / "5", "--out", tmp_path / "never").problem

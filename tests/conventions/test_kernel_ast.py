@@ -1,13 +1,12 @@
 """What the compiled code may look like, checked on the syntax tree of every source file.
 
-Kernels must not raise (an exception inside ``prange`` may be lost), must not draw from numpy's generator
-(its stream depends on the number of threads) and only `simcore.core.jit` may choose numba's flags.
+Kernels must not raise (they report a status), must not draw from numpy's generator (whose stream depends on the order
+of the calls), borrow nothing but their own parameters, and only `simcore.core.jit` may choose numba's flags.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*(ROOT / "simcore").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")])
 JIT = ROOT / "simcore" / "core" / "jit.py"
-DECORATORS = {"kernel", "part", "driver"}
+DECORATORS = {"kernel", "part"}
 NUMBA_NAMES = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "jitclass", "prange"}
 
 
@@ -89,7 +88,7 @@ def test_only_jit_imports_the_decorators_of_numba(path: Path) -> None:
     if path == JIT:
         return
     taken = NUMBA_NAMES.intersection(_numba_imports(_tree(path)))
-    assert not taken, f"{_name(path)} imports {sorted(taken)} from numba; take kernel, driver, prange from jit"
+    assert not taken, f"{_name(path)} imports {sorted(taken)} from numba; take kernel, part from jit"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
@@ -99,7 +98,8 @@ def test_no_file_calls_the_random_generators_of_numpy(path: Path) -> None:
         for node in ast.walk(_tree(path))
         if isinstance(node, ast.Attribute) and _dotted(node).startswith(("np.random.", "numpy.random."))
     }
-    assert not used
+    # Statistics may draw samples of samples from a generator with a seed of its own; battles have their own dice.
+    assert used <= ({"np.random.default_rng", "np.random.Generator"} if "analysis" in path.parts else set())
 
 
 @pytest.mark.parametrize(("path", "kind", "function"), KERNELS)
@@ -108,55 +108,15 @@ def test_compiled_functions_never_raise_print_or_draw(path: Path, kind: str, fun
 
 
 @pytest.mark.parametrize(("path", "kind", "function"), KERNELS)
-def test_prange_stands_only_in_drivers(path: Path, kind: str, function: ast.FunctionDef) -> None:
-    loops = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == "prange"]
-    if kind in {"kernel", "part"}:
-        assert not loops, f"{_name(path)}: {function.name}"
-        return
-    assert len(loops) == 1, "a driver has exactly one prange"
-    parallel = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _dotted(node.iter.func) == "prange"
-    ]
-    assert len(parallel) == 1, "prange must be the head of a for loop"
-
-
-class _Neutral(ast.NodeTransformer):
-    """Rewrites ``prange`` as ``range`` and drops docstrings, so that twins compare equal."""
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(id="range", ctx=node.ctx) if node.id == "prange" else node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node = copy.deepcopy(node)
-        first = node.body[0]
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            del node.body[0]
-        node.name = ""
-        node.decorator_list = []
-        self.generic_visit(node)
-        return node
-
-
-def _body(function: ast.FunctionDef) -> str:
-    return ast.dump(_Neutral().visit(function))
-
-
-@pytest.mark.parametrize(
-    ("path", "function"),
-    [
-        pytest.param(path, function, id=f"{_name(path)}:{function.name}")
-        for path in SOURCES
-        for kind, function in _compiled(path)
-        if kind == "driver"
-    ],
-)
-def test_every_parallel_driver_has_a_serial_twin(path: Path, function: ast.FunctionDef) -> None:
-    assert function.name.endswith("_parallel")
-    twin = function.name.removesuffix("_parallel") + "_serial"
-    twins = [(kind, other) for kind, other in _compiled(path) if other.name == twin]
-    assert len(twins) == 1, f"{_name(path)} has no {twin}"
-    kind, other = twins[0]
-    assert kind == "kernel"
-    assert _body(function) == _body(other), f"{function.name} and {twin} differ by more than prange"
+def test_only_parameters_are_borrowed(path: Path, kind: str, function: ast.FunctionDef) -> None:
+    parameters = {argument.arg for argument in function.args.args}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and _dotted(node.func) == "borrowed":
+            (lent,) = node.args
+            # Whoever called holds a parameter until the kernel returns; nobody holds anything else.
+            assert isinstance(lent, ast.Name), f"{_name(path)}: {kind} {function.name}, line {node.lineno}"
+            assert lent.id in parameters, f"{_name(path)}: {kind} {function.name}, line {node.lineno}"
+        if isinstance(node, ast.Assign):
+            assert not any(target.id in parameters for target in node.targets if isinstance(target, ast.Name)) or not (
+                isinstance(node.value, ast.Call) and _dotted(node.value.func) == "borrowed"
+            ), f"{_name(path)}: {function.name} lets go of what it borrows in line {node.lineno}"

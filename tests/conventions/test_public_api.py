@@ -19,7 +19,7 @@ MODULES = sorted(
 )
 VERBS = {
     "simcore": ["encode", "odds", "replay", "rulesets", "simulate", "sweep"],
-    "analysis": ["load", "report", "summarize"],
+    "analysis": ["compare", "game", "load", "need", "price", "report", "summarize", "value"],
 }
 
 

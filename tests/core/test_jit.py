@@ -96,13 +96,11 @@ def test_drivers_have_one_signature_for_sweeps_and_one_for_single_battles() -> N
         simcore.simulate(simcore.encode([scenario]), battles=50, keep_battles=True)
         simcore.replay(scenario)
     simcore.simulate(simcore.encode([DUEL, fleet, landing]), battles=5_000, threads=2)
-    serial: Any = kernel.resolve_serial
-    parallel: Any = kernel.resolve_parallel
+    resolve: Any = kernel.resolve_all
     # Land battles, sea battles and landings are compiled apart, each only when it is needed; an assault is the
     # last two.
     # Retreats by table, which other tests may have asked for, are compiled apart too.
-    assert len([signature for signature in serial.signatures if "LeaveTable" not in str(signature)]) == 3 * 2
-    assert len([signature for signature in parallel.signatures if "LeaveTable" not in str(signature)]) == 3
+    assert len([signature for signature in resolve.signatures if "LeaveTable" not in str(signature)]) == 3 * 2
 
 
 @pytest.mark.skipif(jit.is_jit_disabled(), reason="nothing is compiled")
@@ -122,10 +120,6 @@ def _options(decorate: Any) -> dict[str, Any]:
 
     options: dict[str, Any] = decorate(nothing).targetoptions
     return options
-
-
-def test_layer_is_known() -> None:
-    assert jit.threading_layer() in {"omp", "workqueue"}
 
 
 def test_cache_roots_of_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -159,21 +153,6 @@ def test_the_directory_is_chosen_once_from_environment_and_sources(
     monkeypatch.setattr(jit, "_cache_root", no_home)
     with pytest.warns(RuntimeWarning, match="cannot be written"):
         jit._choose_cache_directory().rmdir()
-
-
-def test_a_missing_openmp_library_means_workqueue(monkeypatch: pytest.MonkeyPatch) -> None:
-    layer = jit._NUMBA.config.THREADING_LAYER
-
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setenv("NUMBA_THREADING_LAYER", "omp")
-    monkeypatch.setattr("importlib.import_module", missing)
-    try:
-        assert jit._layer() == "workqueue"
-        assert os.environ["NUMBA_THREADING_LAYER"] == "workqueue"
-    finally:
-        jit._NUMBA.config.THREADING_LAYER = layer
 
 
 def test_cold_and_pruned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

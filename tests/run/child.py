@@ -9,9 +9,12 @@ import time
 from pathlib import Path
 from unittest import mock
 
+from simcore import api
+from simcore.errors import StoreError
 from simcore.run import plan
 from simcore.run.session import SweepInterrupted, sweep
-from tests.run.sweeps import SHORT_PART, small
+from tests.run import invented
+from tests.run.sweeps import SHORT_PART, precise, small
 
 
 def die_at(sync_number: int) -> None:
@@ -65,7 +68,21 @@ def main(mode: str, folder: Path, number: int) -> int:
         result = sweep(small(sweep={"battles": number}), folder / "long", threads=1)
         print(peak_memory() - before, result.parts_computed)  # noqa: T201 - read by the parent process
         return 0
+    if mode in {"precise", "top-up"}:
+        mock.patch.object(plan, "PART_BATTLES", 10_000).start()
+        mock.patch.object(api, "tally", invented.tally).start()
+        die_at(number)
+        sweep(precise(), folder, top_up=mode == "top-up")
+        return 0
     mock.patch.object(plan, "PART_BATTLES", SHORT_PART).start()
+    if mode == "rival":
+        print("ready", flush=True)  # noqa: T201 - the parent process waits for this
+        sys.stdin.readline()
+        try:
+            print("done", sweep(small(), folder, threads=1))  # noqa: T201 - read by the parent process
+        except StoreError as problem:
+            print(problem)  # noqa: T201 - the same
+        return 0
     if mode == "kill":
         die_at(number)
         sweep(small(), folder, threads=1)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from simcore import api
 from simcore.run import plan
 from simcore.run.session import sweep
+from tests.run import invented
 from tests.run.sweeps import SHORT_PART, small
 
 
@@ -16,6 +18,13 @@ from tests.run.sweeps import SHORT_PART, small
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make even small sweeps have several parts."""
     monkeypatch.setattr(plan, "PART_BATTLES", SHORT_PART)
+
+
+@pytest.fixture
+def invented_battles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let numpy draw the battles, and parts hold few of them."""
+    monkeypatch.setattr(api, "tally", invented.tally)
+    monkeypatch.setattr(plan, "PART_BATTLES", 10_000)
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,14 @@ def small(**tables: Any) -> dict[str, Any]:
     return config
 
 
+def precise(precision: float = 0.01, **settings: Any) -> dict[str, Any]:
+    """Return a sweep of eight matchups to a precision, which need different numbers of battles."""
+    return small(
+        sweep={"precision": precision, "battles": 300_000, **settings},
+        attacker={"mixes": ["3 infantry, 1 tank", "2 tank", "1 infantry, 1 fighter", "4 infantry"]},
+    )
+
+
 def planned(**tables: Any) -> Plan:
     """Return the plan of `small`."""
     return plan_sweep(load_sweep(small(**tables)))

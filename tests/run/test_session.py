@@ -57,8 +57,15 @@ def matchups_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
+    """Return the manifest without its checksum, so that it can be changed and written back."""
     content: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
+    del content["checksum"]
     return content
+
+
+def text_of(folder: Path) -> str:
+    """Return the manifest as text without its checksum."""
+    return re.sub(r'\n "checksum": "[0-9a-f]{64}",', "", (folder / "manifest.json").read_text())
 
 
 def test_a_sweep_writes_what_is_promised(tmp_path: Path) -> None:
@@ -89,7 +96,7 @@ def test_a_sweep_writes_what_is_promised(tmp_path: Path) -> None:
     wanted = {"schema": 1, "name": "small", "ruleset": "general_combat", "edition": "spring1942", "failed": 0}
     wanted |= {"method": "simulated", "battles": 3_000, "seed": 7, "pairing": "matchup", "grid": {}, "matchups": 6}
     assert {key: manifest[key] for key in wanted} == wanted
-    assert set(manifest["versions"]) == {"simcore", "numba", "numpy", "pyarrow", "python", "rng"}
+    assert set(manifest["versions"]) == {"simcore", "numba", "llvmlite", "numpy", "pyarrow", "python", "rng"}
     assert manifest["outcomes"][0] == "attacker_wins"
     assert len(manifest["source_digest"]) == 16
 
@@ -262,11 +269,29 @@ def test_a_folder_is_enough_to_resume(tmp_path: Path, monkeypatch: pytest.Monkey
     assert manifest_of(tmp_path / "moved")["report"] == {"title": "Title"}
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"schema": 2, "sweep": {}}', '{"schema": 1, "sweep": 3}'])
-def test_resuming_what_is_no_sweep(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[]", r"damaged \(not a table\)"),
+        ("{}", "not the manifest of a sweep"),
+        ('{"schema": 1, "sweep": 3}', "not the manifest of a sweep"),
+        ('{"schema": 2, "sweep": {}}', "schema 2 is newer than 1, .*; install a newer simcore"),
+        ('{"schema": 2, "sweep": {}, "versions": {"simcore": "9.1"}}', "this version reads; simcore 9.1 wrote it"),
+    ],
+)
+def test_resuming_what_is_no_sweep(tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(StoreError, match="not the manifest of a sweep"):
+    with pytest.raises(StoreError, match=words):
         resume(tmp_path)
+
+
+def test_the_folder_of_a_newer_version_is_left_alone(done: Path) -> None:
+    (done / "manifest.json").write_text(json.dumps({**manifest_of(done), "schema": 2}))
+    before = {path: path.read_bytes() for path in done.rglob("*.*") if path.is_file()}
+    for is_resumed in (True, False):
+        with pytest.raises(StoreError, match="schema 2 is newer than 1"):
+            sweep(small(), done, resume=is_resumed)
+    assert {path: path.read_bytes() for path in done.rglob("*.*") if path.is_file()} == before
 
 
 def test_resuming_a_manifest_whose_sweep_cannot_be_used(done: Path) -> None:
@@ -299,7 +324,7 @@ def test_a_manifest_of_something_else_is_not_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["1e999", "NaN", "{}", '"\\ud800"', "null"])
 def test_a_manifest_with_an_impossible_date_can_be_resumed(done: Path, text: str) -> None:
     path = done / "manifest.json"
-    path.write_text(re.sub(r'"created": "[^"]+"', lambda _: f'"created": {text}', path.read_text()))
+    path.write_text(re.sub(r'"created": "[^"]+"', lambda _: f'"created": {text}', text_of(done)))
     resume(done, threads=1)
     assert manifest_of(done)["created"].startswith("20")
 
@@ -307,7 +332,7 @@ def test_a_manifest_with_an_impossible_date_can_be_resumed(done: Path, text: str
 @pytest.mark.parametrize("text", ["1e999", "NaN", "-5", '"long"', "null"])
 def test_a_manifest_with_an_impossible_time_can_be_resumed(done: Path, text: str) -> None:
     path = done / "manifest.json"
-    path.write_text(re.sub(r'"elapsed_s": [\d.]+', f'"elapsed_s": {text}', path.read_text()))
+    path.write_text(re.sub(r'"elapsed_s": [\d.]+', f'"elapsed_s": {text}', text_of(done)))
     resume(done, threads=1)
     assert 0 <= manifest_of(done)["elapsed_s"] < 60
 

@@ -183,10 +183,36 @@ def test_leftovers_that_cannot_be_removed(tmp_path: Path) -> None:
 
 
 def test_only_one_run_at_a_time(tmp_path: Path) -> None:
-    with Store(tmp_path), pytest.raises(StoreError, match="another run is writing"), Store(tmp_path):
+    words = rf"another run is writing to this folder \(process {os.getpid()} on .+, since 20.+\); wait"
+    with Store(tmp_path), pytest.raises(StoreError, match=words), Store(tmp_path):
         pass
     with Store(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"7", b'{"process": 1}', b"\xff", b'{"process": 999999999, "host": "x"}'])
+def test_what_stands_in_a_lock_file_holds_nobody_up(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / ".lock").write_bytes(text)
+    with Store(tmp_path):
+        # Nor does it matter when it cannot be read.
+        (tmp_path / ".lock").write_bytes(text)
+        with pytest.raises(StoreError, match="another run is writing to this folder; wait"), Store(tmp_path):
+            pass
+
+
+def test_a_folder_that_is_removed_or_replaced_while_in_use(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with Store(folder) as store:
+        store.write_manifest({"state": "running"})
+        shutil.rmtree(folder)
+        with pytest.raises(StoreError, match="the folder was removed while in use") as caught:
+            store.write_manifest({"state": "running"})
+        assert isinstance(caught.value.__cause__, OSError)
+        with Store(folder) as other:  # whoever comes now has a folder of his own
+            other.write_manifest({"state": "other"})
+            with pytest.raises(StoreError, match="the folder was replaced by another one while in use"):
+                store.write_part(NAME, make_rows())
+            assert other.read_manifest() == {"state": "other"}
 
 
 def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
@@ -246,11 +272,41 @@ def test_the_manifest_is_replaced_as_a_whole(store: Store, monkeypatch: pytest.M
     assert store.read_manifest() == {"state": "running", "name": "ä"}
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
-def test_a_damaged_manifest_is_reported(store: Store, data: bytes) -> None:
-    (store.folder / "manifest.json").write_bytes(data)
-    assert store.read_manifest() is None
-    assert store.reports == [f"{store.folder / 'manifest.json'}: damaged, written anew"]
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "not readable as JSON"),
+        (b"{", "not readable as JSON"),
+        (b"[]", "not a table"),
+        (b"\xff\xfe", "not readable as JSON"),
+        (b"[" * 100_000, "not readable as JSON"),
+        (b'{"checksum": "00", "state": "running"}', "its checksum does not fit what it holds"),
+        (b'{"checksum": null, "time": NaN}', ""),
+        (b'{"checksum": 5, "time": NaN}', "its checksum does not fit what it holds"),
+    ],
+)
+def test_a_damaged_manifest_is_reported(store: Store, data: bytes, words: str) -> None:
+    path = store.folder / "manifest.json"
+    path.write_bytes(data)
+    assert (store.read_manifest() is None) == bool(words)
+    assert store.reports == ([f"{path}: damaged ({words}), written anew"] if words else [])
+
+
+def test_a_changed_byte_of_a_manifest_is_found(store: Store) -> None:
+    content = {"state": "running", "seed": 7, "name": "ä", "sweep": {"battles": 3_000, "share": 0.1}}
+    store.write_manifest(content)
+    path = store.folder / "manifest.json"
+    whole = path.read_bytes()
+    for position in range(len(whole)):
+        data = bytearray(whole)
+        data[position] ^= 0x01
+        path.write_bytes(data)
+        found = store.read_manifest()
+        # White space carries nothing; without its name the checksum is that of an older version: one field more.
+        assert found in (None, content) or content.items() <= found.items()
+    for length in range(len(whole) - 1):
+        path.write_bytes(whole[:length])
+        assert store.read_manifest() in (None, content)
 
 
 def test_an_unreadable_manifest_is_an_error(store: Store) -> None:

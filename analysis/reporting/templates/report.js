@@ -42,8 +42,8 @@
       if (narrow) Object.assign(trace, { hovertemplate: null, hoverinfo: "none" });
       if (trace.type === "heatmap") trace.colorscale = paint.ramp;
       else {
-        trace.marker.color = paint[trace.meta];
-        trace.error_x.color = paint[trace.meta];
+        trace.marker.color = paint[trace.meta.bar ?? trace.meta];
+        trace.error_x.color = paint[trace.meta.error ?? trace.meta];
       }
     }
     return copy;
@@ -143,7 +143,8 @@
     const words = bar.querySelector("input[type=search]").value.toLowerCase().split(/\s+/).filter(Boolean);
     const select = bar.querySelector(".choice");
     const everywhere = bar.querySelector(".everywhere");
-    const point = choice && !everywhere.checked ? choice.value : null;
+    // A table without that box is about no grid point.
+    const point = choice && everywhere && !everywhere.checked ? choice.value : null;
     table.classList.toggle("everywhere", point === null);
     let shown = 0;
     const rows = table.tBodies[0].rows;
@@ -151,7 +152,7 @@
       row.words ??= all(".name", row).map((name) => name.textContent).join(" ").toLowerCase();
       const fits =
         (point === null || row.dataset.point === point) &&
-        (!select.value || row.dataset[select.dataset.field] === select.value) &&
+        (!select?.value || row.dataset[select.dataset.field] === select.value) &&
         words.every((word) => row.words.includes(word));
       row.hidden = !fits;
       shown += fits;

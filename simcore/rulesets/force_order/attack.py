@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.threads import share_out, usable_threads
 from simcore.enums import Status
 from simcore.errors import KernelStatusError, ScenarioError
 from simcore.rulesets.force_order import kernel
@@ -115,7 +116,7 @@ class Attacks:
 
 
 def resolve_rows(
-    rows: npt.NDArray[np.int8], options: RuleOptions | None = None, *, parallel: bool = True, checked: bool = False
+    rows: npt.NDArray[np.int8], options: RuleOptions | None = None, *, threads: int | None = None, checked: bool = False
 ) -> Attacks:
     """Resolve attacks row by row: the answer depends on nothing but the row and the options.
 
@@ -125,8 +126,8 @@ def resolve_rows(
         As `rows.attack_rows` builds them.
     options : RuleOptions, optional
         Readings of the rules; default: those of the standard edition.
-    parallel : bool
-        Whether to use all threads; the answer is the same.
+    threads : int, optional
+        Default: all there are; the answer is the same.
     checked : bool
         True where the rows come from `rows.attack_rows`, which has checked them.
 
@@ -144,7 +145,7 @@ def resolve_rows(
     >>> from simcore.rulesets.force_order.rows import attack_rows
     >>> duel = {"attacker.kind": ["soldier"], "target.kind": ["soldier"], "columns": [1], "result": ["win"]}
     >>> rows = attack_rows(duel)
-    >>> resolve_rows(rows, parallel=False).describe(0)["clauses"]
+    >>> resolve_rows(rows, threads=1).describe(0)["clauses"]
     ['FO-1', 'FO-4']
     """
     if rows.ndim != 2 or rows.shape[1] != len(ROW_FIELDS) or rows.dtype != np.int8:  # noqa: PLR2004 - N and fields
@@ -157,8 +158,14 @@ def resolve_rows(
     answers = np.zeros((len(rows), ANSWER_COLUMNS), dtype=np.int8)
     clauses, gaps = np.zeros(len(rows), dtype=np.uint64), np.zeros(len(rows), dtype=np.uint64)
     status = np.full(-(-len(rows) // kernel.CHUNK), Status.UNSET, dtype=np.uint8)
-    run: Any = kernel.attack_rows_parallel if parallel else kernel.attack_rows_serial
-    run(rows, Options(*(options or RuleOptions()).codes()), answers, clauses, gaps, status)
+    run: Any = kernel.attack_all_rows
+    codes = Options(*(options or RuleOptions()).codes())
+
+    def resolve(low: int, high: int) -> None:
+        here = slice(low * kernel.CHUNK, high * kernel.CHUNK)
+        run(rows[here], codes, answers[here], clauses[here], gaps[here], status[low:high])
+
+    share_out(resolve, len(status), threads or usable_threads())
     if np.any(status != Status.OK):
         raise KernelStatusError("internal error: a run of attacks was not resolved")
     return Attacks(answers, clauses, gaps)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.chain import Sums, describe_spread
+from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.force_order import kernel
 from simcore.rulesets.force_order.edition import UNITS
@@ -42,18 +43,24 @@ def _run(
     segments: npt.NDArray[np.int64],
     meetings: kernel.Meetings | None,
     *,
-    parallel: bool,
+    threads: int,
 ) -> _Tallied:
     tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
-    run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
-    run(np.ascontiguousarray(segments), mixes, MINE, keys, tally, status, where, meetings)
+    run: Any = kernel.resolve_all
+    segments = np.ascontiguousarray(segments)
+
+    def resolve(low: int, high: int) -> None:
+        here = slice(low, high)
+        run(segments[here], mixes, MINE, keys, tally[here], status[here], where[here], meetings)
+
+    share_out(resolve, len(segments), threads)
     return tally, status, where
 
 
 def tally_attacks(
-    mixes: Mixes, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    mixes: Mixes, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> _Tallied:
     """Draw and resolve runs of attacks.
 
@@ -63,7 +70,7 @@ def tally_attacks(
     keys : uint64 (M, 2)
     segments : int64 (N, 3)
         Row, first battle, number of battles.
-    parallel : bool
+    threads : int
 
     Returns
     -------
@@ -71,7 +78,7 @@ def tally_attacks(
     status : uint8 (N,)
     where : int64 (N,)
     """
-    return _run(mixes, keys, segments, None, parallel=parallel)
+    return _run(mixes, keys, segments, None, threads=threads)
 
 
 def record_attacks(
@@ -94,7 +101,7 @@ def record_attacks(
     """
     meetings = new_meetings(count)
     segments = np.array([[row, first, count]], dtype=np.int64)
-    found = _run(mixes, keys, segments, meetings, parallel=False)
+    found = _run(mixes, keys, segments, meetings, threads=1)
     return meetings._asdict(), *found
 
 

@@ -6,14 +6,14 @@ import json
 import tomllib
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import FrozenModel, parse_model, shown
 from simcore.rulesets.force_order.layout import KINDS, Kind
-from simcore.rulesets.force_order.options import RuleOptions
+from simcore.rulesets.force_order.options import BOARD_FIELDS, RuleOptions
 from simcore.unittext import unit_name
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class Odds(NamedTuple):
     tie: float
 
 
-_SURE = {"win": Odds(1.0, 0.0, 0.0), "lose": Odds(0.0, 1.0, 0.0), "tie": Odds(0.0, 0.0, 1.0)}
+SURE: Final = {"win": Odds(1.0, 0.0, 0.0), "lose": Odds(0.0, 1.0, 0.0), "tie": Odds(0.0, 0.0, 1.0)}
+"""Duels that always end alike."""
 
 
 class Duel(FrozenModel):
@@ -117,7 +118,7 @@ class Duel(FrozenModel):
     def odds(self) -> Odds:
         """Return the three probabilities."""
         if self.result is not None:
-            return _SURE[self.result]
+            return SURE[self.result]
         win, lose = self.win or 0.0, self.lose or 0.0
         return Odds(win, lose, max(0.0, 1.0 - win - lose))
 
@@ -138,6 +139,11 @@ class Edition(FrozenModel):
     def canonical(self) -> dict[str, Any]:
         """Everything that can change a result, as JSON-able data: always the same object, not to be changed."""
         return self.model_dump(exclude={"name", "title"})
+
+    @cached_property
+    def canonical_attack(self) -> dict[str, Any]:
+        """Everything that can change the result of single attacks, as `canonical`."""
+        return self.model_dump(exclude={"name": True, "title": True, "options": set(BOARD_FIELDS)})
 
     @model_validator(mode="after")
     def _check(self) -> Edition:
@@ -180,7 +186,7 @@ class Edition(FrozenModel):
             if attacker in ATTACKERS:
                 for defender in fighting:
                     own, other = self.strength(attacker), self.strength(defender)
-                    found[attacker, defender] = _SURE["tie" if own == other else "win" if own > other else "lose"]
+                    found[attacker, defender] = SURE["tie" if own == other else "win" if own > other else "lose"]
         found |= {(duel.attacker, duel.defender): duel.odds for duel in self.duels if duel.defender in self.units}
         return {pair: odds for pair, odds in found.items() if pair[0] in self.units}
 

@@ -14,11 +14,12 @@ from simcore.rulesets.force_order.layout import OUTCOMES, TARGET, Outcome, Resul
 from simcore.rulesets.force_order.options import OPTION_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from simcore.rulesets.force_order.edition import Odds
     from simcore.rulesets.force_order.params import ForceOrderScenario
 
-__all__ = ["ACCUMULATORS", "MEANS", "SCALE", "Accumulator", "Mixes", "encode", "swing_bound"]
+__all__ = ["ACCUMULATORS", "MEANS", "SCALE", "Accumulator", "Mixes", "collect_orders", "encode", "swing_bound"]
 
 SCALE = 2**62
 """A draw is a number below this: it picks the first entry whose limit it does not reach."""
@@ -138,8 +139,7 @@ def encode(scenarios: Sequence[ForceOrderScenario]) -> Mixes:
     m = len(scenarios)
     k = max((len(scenario.states(side)) for scenario in scenarios for side in Side), default=1)
     scene = RowField.BESIDE_TAKEN - RowField.ROWS + 1
-    orders: dict[str, int] = {}
-    tables: list[npt.NDArray[np.float64]] = []
+    order, chances, bounds = collect_orders(scenarios)
     mixes = Mixes(
         pieces=np.zeros((m, 2, k, TARGET), dtype=np.int8),
         units=np.zeros((m, 2, k), dtype=np.int16),
@@ -151,9 +151,9 @@ def encode(scenarios: Sequence[ForceOrderScenario]) -> Mixes:
         scenes=np.zeros((m, scene), dtype=np.int8),
         given=np.zeros(m, dtype=np.int64),
         options=np.zeros((m, len(OPTION_FIELDS)), dtype=np.int64),
-        order=np.zeros(m, dtype=np.int64),
-        chances=np.zeros((0, _N_UNITS, _N_UNITS, 3)),
-        bounds=np.zeros((0, _N_UNITS, _N_UNITS, 2), dtype=np.int64),
+        order=order,
+        chances=chances,
+        bounds=bounds,
         starts=np.zeros((m, 2, _N_UNITS), dtype=np.int64),
     )
     for row, scenario in enumerate(scenarios):
@@ -162,13 +162,38 @@ def encode(scenarios: Sequence[ForceOrderScenario]) -> Mixes:
         mixes.scenes[row] = scenario.scene
         mixes.given[row] = Result.BY_RANK if scenario.result == "by_order" else Result[scenario.result.upper()]
         mixes.options[row] = scenario.rules.options.codes()
-        key = repr(scenario.rules.order)
-        if key not in orders:
-            orders[key] = len(tables)
-            tables.append(_order_table(scenario))
-        mixes.order[row] = orders[key]
-    chances = np.stack(tables) if tables else mixes.chances
-    return mixes._replace(chances=chances, bounds=_running(chances))
+    return mixes
+
+
+def collect_orders(
+    scenarios: Sequence[ForceOrderScenario],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return the orders of forces of scenarios, equal ones once.
+
+    Parameters
+    ----------
+    scenarios : sequence of ForceOrderScenario
+
+    Returns
+    -------
+    order : int64 (M,)
+        Which of them holds in each scenario.
+    chances : float64 (O, T, T, 3)
+        Probability that the attacker wins, loses, ties.
+    bounds : int64 (O, T, T, 2)
+        Running shares of `SCALE` of a win, and of a win or a loss.
+    """
+    order = np.zeros(len(scenarios), dtype=np.int64)
+    places: dict[str, int] = {}
+    tables: list[npt.NDArray[np.float64]] = []
+    for row, scenario in enumerate(scenarios):
+        key = repr(scenario.duels)
+        if key not in places:
+            places[key] = len(tables)
+            tables.append(_order_table(scenario.duels))
+        order[row] = places[key]
+    chances = np.stack(tables) if tables else np.zeros((0, _N_UNITS, _N_UNITS, 3))
+    return order, chances, _running(chances)
 
 
 def _encode_side(mixes: Mixes, row: int, side: Side, scenario: ForceOrderScenario) -> None:
@@ -188,11 +213,11 @@ def _encode_side(mixes: Mixes, row: int, side: Side, scenario: ForceOrderScenari
         mixes.limits[at] = SCALE * reached // total
 
 
-def _order_table(scenario: ForceOrderScenario) -> npt.NDArray[np.float64]:
+def _order_table(duels: Mapping[tuple[str, str], Odds]) -> npt.NDArray[np.float64]:
     table = np.zeros((_N_UNITS, _N_UNITS, 3))
     # A flag is taken without a duel; whichever result stands here, the rules do not ask for it.
     table[:, UNITS.index("flag"), 0] = 1.0
-    for (attacker, defender), odds in scenario.rules.order.items():
+    for (attacker, defender), odds in duels.items():
         table[UNITS.index(attacker), UNITS.index(defender)] = odds
     return table
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import driver, kernel, prange
+from simcore.core.jit import borrowed, kernel
 from simcore.core.rng import draw_tag, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.force_order.encoding import Accumulator
@@ -27,17 +27,7 @@ from simcore.rulesets.force_order.layout import (
 )
 from simcore.rulesets.force_order.steps import Options, duel_by_rank, resolve_attack
 
-__all__ = [
-    "CHUNK",
-    "Meetings",
-    "attack_rows_parallel",
-    "attack_rows_serial",
-    "draw_meeting",
-    "meet",
-    "resolve_parallel",
-    "resolve_serial",
-    "solve_attacks",
-]
+__all__ = ["CHUNK", "Meetings", "attack_all_rows", "draw_meeting", "meet", "resolve_all", "solve_attacks"]
 
 CHUNK = 16_384
 """Rows that are resolved together."""
@@ -98,15 +88,16 @@ class Meetings(NamedTuple):
 
 
 @kernel
-def _attack_chunk(chunk, rows, options, answers, clauses, gaps, status):
+def _attack_chunk(chunk, lent_rows, options, lent_answers, clauses, gaps, status):
     """Resolve one chunk of rows."""
+    rows, answers = borrowed(lent_rows), borrowed(lent_answers)
     for i in range(chunk * CHUNK, min(len(rows), (chunk + 1) * CHUNK)):
         clauses[i], gaps[i] = resolve_attack(rows, i, duel_by_rank(rows, i), options, answers)
     status[chunk] = _OK
 
 
 @kernel
-def attack_rows_serial(rows, options, answers, clauses, gaps, status):
+def attack_all_rows(rows, options, answers, clauses, gaps, status):
     """Resolve all rows one chunk after the other.
 
     Parameters
@@ -121,14 +112,7 @@ def attack_rows_serial(rows, options, answers, clauses, gaps, status):
         Output.
     """
     for chunk in range(len(status)):
-        _attack_chunk(chunk, rows, options, answers, clauses, gaps, status)
-
-
-@driver
-def attack_rows_parallel(rows, options, answers, clauses, gaps, status):
-    """Resolve all rows on all threads; arguments as in `attack_rows_serial`."""
-    for chunk in prange(len(status)):
-        _attack_chunk(chunk, rows, options, answers, clauses, gaps, status)
+        _attack_chunk(np.int64(chunk), rows, options, answers, clauses, gaps, status)
 
 
 @kernel
@@ -317,17 +301,10 @@ def resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetin
 
 
 @kernel
-def resolve_serial(segments, mixes, mine, keys, tallies, status, where, meetings):
+def resolve_all(segments, mixes, mine, keys, tallies, status, where, meetings):
     """Resolve all runs one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetings)
-
-
-@driver
-def resolve_parallel(segments, mixes, mine, keys, tallies, status, where, meetings):
-    """Resolve all runs on all threads; arguments as in `resolve_chunk`."""
-    for s in prange(len(segments)):
-        resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetings)
+        resolve_chunk(np.int64(s), segments, mixes, mine, keys, tallies, status, where, meetings)
 
 
 @kernel

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from simcore.errors import ScenarioError
 from simcore.model import FrozenModel
 
-__all__ = ["OPTION_FIELDS", "RuleOptions"]
+__all__ = ["BOARD_FIELDS", "OPTION_FIELDS", "RuleOptions"]
 
 
 class RuleOptions(FrozenModel):
@@ -42,6 +43,53 @@ class RuleOptions(FrozenModel):
         default="ranks",
         description="Duels by ranks with exceptions, by a probability for each pair, or as `result` says (FA-17)",
     )
+    tip_capacity: Literal["unlimited", "one", "last"] = Field(
+        default="unlimited",
+        description="Who of the cargo stands on the loading tip: all, the first or the last aboard (FA-10)",
+    )
+    rows: int = Field(default=8, ge=2, le=32, description="Rows of the board (FA-25)")
+    columns: int = Field(default=8, ge=1, le=32, description="Columns of the board (FA-25)")
+    land_columns: int = Field(
+        default=5, ge=1, le=32, description="Columns from the left that are land, the others are sea (FA-25)"
+    )
+    set_up_rows: int = Field(
+        default=3, ge=1, le=16, description="Rows, from its home row on, in which a side is placed (FA-25)"
+    )
+    flag_rows: int = Field(
+        default=2, ge=1, le=16, description="Rows, from its home row on, in which a side's flag is placed (FA-25)"
+    )
+    boat_capacity: int = Field(default=4, ge=0, le=32, description="Pieces that a boat carries (FA-25)")
+    lifeboat_capacity: int = Field(default=2, ge=0, le=32, description="Pieces that a lifeboat carries (FA-25)")
+    plane_capacity: int = Field(default=2, ge=0, le=32, description="Pieces that a plane carries (FA-25)")
+    win: Literal["carry_home", "capture"] = Field(
+        default="carry_home", description="Whether the enemy's flag must be carried home or only be taken (FA-25)"
+    )
+    turn_cap: int = Field(default=200, ge=1, le=10_000, description="Turns after which a game is a draw (FA-25)")
+    repetitions: int = Field(
+        default=3,
+        ge=0,
+        le=10_000,
+        description="How often the same board with the same side on the move makes a draw; 0: never (FA-25)",
+    )
+
+    @model_validator(mode="after")
+    def _check_board(self) -> RuleOptions:
+        if self.land_columns > self.columns:
+            raise ScenarioError(
+                f"must be at most columns = {self.columns}, got {self.land_columns}", field="land_columns"
+            )
+        if 2 * self.set_up_rows > self.rows:
+            raise ScenarioError(
+                f"both sides must fit on rows = {self.rows}: at most {self.rows // 2}, got {self.set_up_rows}",
+                field="set_up_rows",
+            )
+        if self.flag_rows > self.set_up_rows:
+            raise ScenarioError(
+                f"must be at most set_up_rows = {self.set_up_rows}, got {self.flag_rows}", field="flag_rows"
+            )
+        if self.repetitions == 1:
+            raise ScenarioError("must be 0 (never) or at least 2: every board comes once, got 1", field="repetitions")
+        return self
 
     def codes(self) -> tuple[int, ...]:
         """Return the options that bear on single attacks as numbers, in the order of `steps.Options`."""
@@ -55,4 +103,8 @@ def _values(name: str) -> tuple[str, ...]:
     return get_args(RuleOptions.model_fields[name].annotation)
 
 
-OPTION_FIELDS = tuple(name for name in RuleOptions.model_fields if name != "order_of_forces")
+_NAMES = tuple(RuleOptions.model_fields)
+OPTION_FIELDS = _NAMES[: _NAMES.index("order_of_forces")]
+"""Options of single attacks, but for the order of forces."""
+BOARD_FIELDS = _NAMES[_NAMES.index("tip_capacity") :]
+"""Options of skirmishes alone."""

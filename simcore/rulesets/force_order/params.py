@@ -1,7 +1,8 @@
-"""The scenario of force order, checked and complete: an attack, or attacks between two unit mixes."""
+"""The scenario of force order, checked and complete: attacks between two unit mixes, or a skirmish."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -18,19 +19,34 @@ from simcore.rulesets.force_order.edition import (
     ALIASES,
     DEFAULT_EDITION,
     KIND_OF,
+    SURE,
     UNITS,
     Edition,
+    Odds,
     builtin_editions,
     changed_edition,
     own_editions,
 )
 from simcore.rulesets.force_order.layout import PIECE_FIELDS, ROW_FIELDS, TARGET, Kind, Mount, Place, RowField
+from simcore.rulesets.force_order.options import BOARD_FIELDS
 from simcore.rulesets.force_order.rows import MOST_STEPS, find_problem
+from simcore.rulesets.force_order.skirmish.layout import ENDS, Policy, Tip
 from simcore.unittext import format_units, parse_units, unit_name
 
 __all__ = ["ForceOrderScenario", "PieceState", "State", "parse_scenario"]
 
 MAX_UNITS = 2_000
+_ATTACK_FIELDS = ("row_difference", "column_difference", "target_is_own", "line_blocked", "beside_taken")
+_SKIRMISH_SIDE_FIELDS = ("policy", "flag_first")
+_SKIRMISH_MEANS = {
+    "mean_first_mover_edge": "first_mover_edge.sum",
+    **{
+        f"mean_{side}_{what}": f"{what}.{side}"
+        for what in ("pieces_lost", "flags_dropped", "flags_taken", "flags_retaken")
+        for side in ("attacker", "defender")
+    },
+    **{f"mean_end_{end}": f"end.{end}" for end in ENDS},
+}
 _HOLDERS = (Kind.SOLDIER, Kind.SABOTEUR)
 """Kinds that hold mines, in the order in which a mix's mines are dealt."""
 
@@ -68,6 +84,9 @@ class PieceState(FrozenModel):
         return self
 
 
+_ATTACK_SIDE_FIELDS = (*PieceState.model_fields, "pieces")
+
+
 class ForceSide(PieceState):
     """One side of an attack: its pieces, and how they stand."""
 
@@ -76,6 +95,14 @@ class ForceSide(PieceState):
     )
     pieces: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Other states for single units: { boat_large = { lifeboat = true } }"
+    )
+    policy: Literal["random", "greedy"] = Field(
+        default="random",
+        description="In a skirmish: random: any legal action, greedy: the largest cost of pieces won minus lost",
+    )
+    flag_first: bool = Field(
+        default=True,
+        description="In a skirmish: take the enemy's flag, or step homeward with it, whenever that is possible",
     )
 
     @field_validator("units")
@@ -123,7 +150,7 @@ class State(NamedTuple):
 
 
 class ForceOrderScenario(FrozenModel):
-    """Attacks of one side's pieces on the other's, checked and complete."""
+    """Attacks of one side's pieces on the other's, or a skirmish between them, checked and complete."""
 
     ruleset: Literal["force_order"]
     edition: str = Field(default=DEFAULT_EDITION, description="Name of a built-in edition or of one in edition_file")
@@ -135,8 +162,13 @@ class ForceOrderScenario(FrozenModel):
         default_factory=dict, description='Single values of the edition changed, as in {"saboteur.cost" = 4}'
     )
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the edition overridden")
-    mode: Literal["attack"] = Field(
-        default="attack", description="attack: one piece of the attacker attacks one of the defender"
+    mode: Literal["attack", "skirmish"] = Field(
+        default="attack",
+        description="attack: one piece of the attacker attacks one of the defender; skirmish: a game on a board",
+    )
+    first_mover: Literal["attacker", "defender", "alternate"] = Field(
+        default="attacker",
+        description="Who moves first in a skirmish; alternate: the attacker in every other game, the default in sweeps",
     )
     row_difference: int = Field(
         default=0, ge=-MOST_STEPS, le=MOST_STEPS, description="Row of the target minus row of the attacker"
@@ -158,10 +190,26 @@ class ForceOrderScenario(FrozenModel):
     def _check(self) -> ForceOrderScenario:
         if self.rules.options.order_of_forces == "given" and self.result == "by_order":
             raise ScenarioError('must be win, lose or tie with options.order_of_forces = "given"', field="result")
+        self._check_mode()
         for side in Side:
             self._check_side(side)
-        self._check_rows()
+        if self.mode == "attack":
+            self._check_rows()
         return self
+
+    def _check_mode(self) -> None:
+        """Refuse what has no effect in this mode."""
+        is_skirmish = self.mode == "skirmish"
+        other, names = ("attack", _ATTACK_FIELDS) if is_skirmish else ("skirmish", ("first_mover",))
+        side_names = _ATTACK_SIDE_FIELDS if is_skirmish else _SKIRMISH_SIDE_FIELDS
+        given = [name for name in names if name in self.model_fields_set]
+        for side in Side:
+            own = self._side(side)
+            given += [f"{side.name.lower()}.{name}" for name in side_names if name in own.model_fields_set]
+        if not is_skirmish:
+            given += [f"options.{name}" for name in BOARD_FIELDS if name in self.options]
+        if given:
+            raise ScenarioError(f'has no effect in mode "{self.mode}", only in "{other}"', field=given[0])
 
     def _check_side(self, side: Side) -> None:
         name, own = side.name.lower(), self._side(side)
@@ -175,12 +223,43 @@ class ForceOrderScenario(FrozenModel):
                     )
         if own.units.get("flag", 0) > 1:
             raise ScenarioError(f"a side has one flag, got {own.units['flag']}", field=f"{name}.units")
+        if self.mode == "skirmish":
+            self._check_pieces(side)
+            return
         holders = sum(n for unit, n in own.units.items() if own.state_of(unit).flag)
         if holders > 1:
             raise ScenarioError(f"one piece holds the flag, got {holders}", field=f"{name}.flag")
         if not self.states(side):
             verb = "attacks; mines and flags never do" if side == Side.ATTACKER else "can be attacked"
             raise ScenarioError(f"has no piece that {verb}", field=f"{name}.units")
+
+    def _check_pieces(self, side: Side) -> None:
+        """Refuse a side of a skirmish that cannot be set up on the board."""
+        field = f"{side.name.lower()}.units"
+        kinds: Counter[Kind] = Counter()
+        for unit, count in self.counts(side).items():
+            kinds[KIND_OF[unit]] += count
+        acting = kinds.total() - kinds[Kind.MINE]
+        if not acting:
+            raise ScenarioError("has no piece that can act; mines and flags never do", field=field)
+        holders = sum(kinds[kind] for kind in _HOLDERS)
+        if kinds[Kind.MINE] > holders:
+            raise ScenarioError(
+                f"every mine is held by a soldier or saboteur: at most {holders}, got {kinds[Kind.MINE]} (FA-25)",
+                field=field,
+            )
+        board = self.rules.options
+        land, whole = board.set_up_rows * board.land_columns, board.set_up_rows * board.columns
+        for what, count, room in (
+            ("soldiers and the flag are placed on land", kinds[Kind.SOLDIER] + 1, land),
+            ("boats and lifeboats are placed at sea", kinds[Kind.BOAT] + kinds[Kind.LIFEBOAT], whole - land),
+            ("pieces and the flag are placed on squares of their own", acting + 1, whole),
+        ):
+            if count > room:
+                raise ScenarioError(
+                    f"{what} of the side's {board.set_up_rows} rows, which has room for {room}, got {count} (FA-25)",
+                    field=field,
+                )
 
     def _check_rows(self) -> None:
         """Refuse pieces that cannot exist, by the same test as flat rows."""
@@ -212,6 +291,36 @@ class ForceOrderScenario(FrozenModel):
 
     def _side(self, side: int) -> ForceSide:
         return self.attacker if side == Side.ATTACKER else self.defender
+
+    @property
+    def duels(self) -> dict[tuple[str, str], Odds]:
+        """Odds of every duel by attacker and defender: those of the edition, or the same result for all (FA-17)."""
+        if self.result == "by_order":
+            return self.rules.order
+        return dict.fromkeys(self.rules.order, SURE[self.result])
+
+    def board_rules(self) -> tuple[int, ...]:
+        """Return what holds on the board of a skirmish, by `skirmish.layout.Rule`."""
+        board, sides = self.rules.options, (self.attacker, self.defender)
+        tips = [tip.name.lower() for tip in Tip]
+        policies = [policy.name.lower() for policy in Policy]
+        return (
+            board.rows,
+            board.columns,
+            board.land_columns,
+            board.set_up_rows,
+            board.flag_rows,
+            board.boat_capacity,
+            board.lifeboat_capacity,
+            board.plane_capacity,
+            tips.index(board.tip_capacity),
+            int(board.win == "capture"),
+            board.turn_cap,
+            board.repetitions,
+            ("attacker", "defender", "alternate").index(self.first_mover),
+            *(policies.index(side.policy) for side in sides),
+            *(int(side.flag_first) for side in sides),
+        )
 
     @property
     def scene(self) -> tuple[int, ...]:
@@ -289,16 +398,26 @@ class ForceOrderScenario(FrozenModel):
     @property
     def kind(self) -> str:
         """Kind of battle, as in `Ruleset.kinds`."""
-        return ""
+        return "" if self.mode == "attack" else self.mode
 
     def canonical(self) -> dict[str, Any]:
         """Everything that can change a result, as JSON-able data."""
-        data = self.model_dump(exclude={"edition", "edition_file", "editions", "edition_changes", "options"})
-        return {**data, "rules": self.rules.canonical}
+        left_out = {"edition", "edition_file", "editions", "edition_changes", "options"}
+        if self.mode == "skirmish":
+            sides = {"units", *_SKIRMISH_SIDE_FIELDS}
+            data = self.model_dump(include={"ruleset", "mode", "first_mover", "result"})
+            for side in Side:
+                own = self._side(side).model_dump(include=sides)
+                data[side.name.lower()] = {**own, "units": self.counts(side)}
+            return {**data, "rules": self.rules.canonical}
+        fields: dict[str, Any] = {**dict.fromkeys(left_out, True), "first_mover": True}
+        fields |= {side.name.lower(): set(_SKIRMISH_SIDE_FIELDS) for side in Side}
+        return {**self.model_dump(exclude=fields), "rules": self.rules.canonical_attack}
 
     def counts(self, side: int) -> dict[str, int]:
-        """Pieces of a side's mix by name; what they hold besides is not counted."""
-        return dict(self._side(side).units)
+        """Pieces of a side's mix by name; what they hold besides is not counted, nor the flag of a skirmish."""
+        units: dict[str, int] = self._side(side).units
+        return {unit: n for unit, n in units.items() if self.mode == "attack" or unit != "flag"}
 
     def casualties(self, side: int) -> dict[str, int]:
         """Those pieces that can be lost: all but the flag, which no clause lets die."""
@@ -316,7 +435,7 @@ class ForceOrderScenario(FrozenModel):
         """Cost of a side's pieces with all that they hold."""
         own = self._side(side)
         total = 0
-        for unit, count in own.units.items():
+        for unit, count in self.counts(side).items():
             state = own.state_of(unit)
             held = ("mine", state.mine), ("lifeboat", state.lifeboat)
             extra = sum(self._price(name) for name, has in held if has)
@@ -325,6 +444,8 @@ class ForceOrderScenario(FrozenModel):
 
     def extra_means(self) -> dict[str, str]:
         """Means that a result shows besides the usual ones: its name for each, and the accumulator."""
+        if self.mode == "skirmish":
+            return _SKIRMISH_MEANS
         return {
             "mean_attacker_pieces_lost": "pieces_lost.attacker",
             "mean_defender_pieces_lost": "pieces_lost.defender",

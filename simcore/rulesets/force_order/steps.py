@@ -78,7 +78,11 @@ _FLAG = int(PieceField.FLAG)
 _LIFEBOAT = int(PieceField.LIFEBOAT)
 _CARGO = int(PieceField.CARGO)
 _TIP_SOLDIER = int(PieceField.TIP_SOLDIER)
-_TARGET = TARGET
+# Typed: a plain number among the arguments of a kernel makes a compiled copy for each.
+_ATTACKER = np.int64(0)
+_TARGET = np.int64(TARGET)
+_IS_ALONE = np.int64(1)
+_IS_NOT_ALONE = np.int64(0)
 _ROWS = int(RowField.ROWS)
 _COLUMNS = int(RowField.COLUMNS)
 _IS_OWN = int(RowField.IS_OWN)
@@ -93,8 +97,8 @@ _OUT_OUTCOME = int(FateRow.OUTCOME)
 _OUT_POSITION = int(FateRow.POSITION)
 _OUT_ROW = int(FateRow.ROW)
 _OUT_COLUMN = int(FateRow.COLUMN)
-_OUT_ATTACKER = int(FateRow.ATTACKER)
-_OUT_TARGET = int(FateRow.TARGET)
+_OUT_ATTACKER = np.int64(FateRow.ATTACKER)
+_OUT_TARGET = np.int64(FateRow.TARGET)
 _FATE = int(FateField.FATE)
 _FATE_FLAG = int(FateField.FLAG)
 _FATE_LIFEBOAT = int(FateField.LIFEBOAT)
@@ -304,7 +308,7 @@ def _remove(rows, i, base, options, answers, at):
 def _defeat_attacker(rows, i, options, answers, is_alone):
     """Remove a beaten attacker; `is_alone`: the target lives and stays where it is (FO-9, 16, 22, 34; FA-14, FA-22)."""
     kind = np.int64(rows[i, _KIND])
-    clauses, gaps = _remove(rows, i, 0, options, answers, _OUT_ATTACKER)
+    clauses, gaps = _remove(rows, i, _ATTACKER, options, answers, _OUT_ATTACKER)
     if rows[i, _FLAG] and rows[i, _MOUNT] != _ON_NOTHING and not rows[i, _LIFEBOAT]:
         gaps |= _FA[16]
     if _is_boat(kind):
@@ -389,7 +393,7 @@ def _capture_flag(rows, i, options, answers):
     """Take a lone flag: no duel is fought (FO-5, 14, 28; FA-9)."""
     kind = np.int64(rows[i, _KIND])
     if kind == _PLANE_KIND and options.plane_attacks_flag == 1:
-        clauses, gaps = _defeat_attacker(rows, i, options, answers, True)
+        clauses, gaps = _defeat_attacker(rows, i, options, answers, _IS_ALONE)
         answers[i, _OUT_OUTCOME] = _DEFENDER_WINS
         answers[i, _OUT_TARGET + _FATE] = _LIVES
         return clauses, gaps | _FA[9]
@@ -423,7 +427,7 @@ def _win(rows, i, options, answers):
 
 @kernel
 def _lose(rows, i, options, answers):
-    clauses, gaps = _defeat_attacker(rows, i, options, answers, True)
+    clauses, gaps = _defeat_attacker(rows, i, options, answers, _IS_ALONE)
     answers[i, _OUT_OUTCOME] = _DEFENDER_WINS
     answers[i, _OUT_TARGET + _FATE] = _LIVES
     return clauses, gaps
@@ -431,7 +435,7 @@ def _lose(rows, i, options, answers):
 
 @kernel
 def _tie_both_die(rows, i, options, answers):
-    clauses, gaps = _defeat_attacker(rows, i, options, answers, False)
+    clauses, gaps = _defeat_attacker(rows, i, options, answers, _IS_NOT_ALONE)
     more, more_gaps = _remove(rows, i, _TARGET, options, answers, _OUT_TARGET)
     answers[i, _OUT_OUTCOME] = _BOTH_DIE
     return clauses | more, gaps | more_gaps

@@ -19,7 +19,7 @@ from simcore.rulesets.force_order.layout import ROW_FIELDS, Fate, Kind, Mount, O
 if TYPE_CHECKING:
     from simcore.rulesets.force_order.params import ForceOrderScenario, State
 
-__all__ = ["REFUSALS", "Replay", "replay"]
+__all__ = ["DUELS", "REFUSALS", "Replay", "fate_lines", "replay"]
 
 REFUSALS: Final = {
     "not_on_tip": "it is aboard, but not on the loading tip",
@@ -36,7 +36,8 @@ REFUSALS: Final = {
     "blocked": "a piece stands between the two",
 }
 """Why an attack is illegal, by the name of its reason."""
-_DUELS = {Result.WIN: "wins", Result.LOSE: "loses", Result.TIE: "ties"}
+DUELS: Final = {Result.WIN: "wins", Result.LOSE: "loses", Result.TIE: "ties"}
+"""What an attacker does in its duel."""
 
 
 @dataclass(frozen=True)
@@ -211,8 +212,8 @@ def _lines(
         return [*lines, f"The attack is not allowed: {REFUSALS[found['reason']]} ({cited})"]
     if other.fields[PieceField.KIND] != Kind.FLAG:
         given = "as the scenario says" if scenario.result != "by_order" else "by the order of forces"
-        lines.append(f"The {names[0]} {_DUELS[result]} the duel, {given}")
-    lines += _fate_lines(found, names)
+        lines.append(f"The {names[0]} {DUELS[result]} the duel, {given}")
+    lines += fate_lines(found, names)
     lines.append(f"Outcome: {found['outcome'].replace('_', ' ')} ({', '.join(found['clauses'])})")
     if found["gaps"]:
         lines.append(f"Where the rules are silent: {', '.join(found['gaps'])}")
@@ -228,7 +229,20 @@ def _direction(down: int, across: int) -> str:
     return " and ".join(parts)
 
 
-def _fate_lines(found: dict[str, Any], names: tuple[str, str]) -> list[str]:
+def fate_lines(found: dict[str, Any], names: tuple[str, str]) -> list[str]:
+    """Return what became of the two pieces of an attack.
+
+    Parameters
+    ----------
+    found : dict
+        As of `attack.Attacks.describe`.
+    names : tuple of str
+        Units of the attacker and the target.
+
+    Returns
+    -------
+    list of str
+    """
     lines = []
     for side, name in zip(("attacker", "target"), names, strict=True):
         part = found[side]

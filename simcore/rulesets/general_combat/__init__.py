@@ -30,6 +30,7 @@ from simcore.rulesets.general_combat.raid import (
     encode_raids,
     raid_swing_bound,
 )
+from simcore.rulesets.general_combat.side import RetreatPolicy
 from simcore.schema import Endings, Ruleset, Tallies
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["RULESET"]
 
 
+_GUNS = frozenset({"aa_gun", "industrial_complex"})
+"""An aircraft more is a shot more, which may cost a better one."""
 _MEANS = {
     "captured.battles": "p_captured",
     "captured.value": "value_gained_mean",
@@ -64,19 +67,19 @@ _MEANS = {
 
 
 def _tally(
-    arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat.drive import tally_battles  # noqa: PLC0415 - compiles kernels
 
-    return tally_battles(arrays, keys, segments, parallel=parallel)
+    return tally_battles(arrays, keys, segments, threads=threads)
 
 
 def _tally_assaults(
-    arrays: Assaults, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Assaults, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat.drive import tally_assaults  # noqa: PLC0415 - compiles kernels
 
-    return tally_assaults(arrays, keys, segments, parallel=parallel)
+    return tally_assaults(arrays, keys, segments, threads=threads)
 
 
 def _record(
@@ -96,11 +99,11 @@ def _record_assaults(
 
 
 def _tally_raids(
-    arrays: Raids, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Raids, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.general_combat.drive import tally_raids  # noqa: PLC0415 - compiles kernels
 
-    return tally_raids(arrays, keys, segments, parallel=parallel)
+    return tally_raids(arrays, keys, segments, threads=threads)
 
 
 def _record_raids(
@@ -168,6 +171,19 @@ def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**table, "terrain": "land"} if table.get("terrain") == "raid" else table
 
 
+def _more_never_hurts(scenario: GeneralCombatScenario) -> bool:
+    """Return whether a unit more can do its side no harm: in plain land battles, by docs/balance.md."""
+    sides = (scenario.attacker, scenario.defender)
+    return (
+        scenario.terrain == "land"
+        and scenario.cycle_limit == 0
+        and scenario.low_luck == "none"
+        and scenario.attacker.retreat == RetreatPolicy()
+        and scenario.attacker.keep_land == 0
+        and not any(side.optimal or side.technologies or _GUNS & side.units.keys() for side in sides)
+    )
+
+
 _BATTLES = Ruleset(
     id="general_combat",
     title="General combat (land and sea battles, amphibious assaults, raids)",
@@ -198,6 +214,7 @@ _BATTLES = Ruleset(
     distribute=_distribute,
     pair=GeneralCombatScenario.facing,
     cannot_simulate=cannot_simulate,
+    more_never_hurts=_more_never_hurts,
     explain=explain,
     kind_of=_kind_of,
     plain=_plain,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.dice import build_dice_table
+from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.general_combat import kernel, raid_kernel
 from simcore.rulesets.general_combat.encoding import (
@@ -56,7 +57,7 @@ def _run(
     segments: npt.NDArray[np.int64],
     columns: int,
     *,
-    parallel: bool,
+    threads: int,
     records: Records | None,
     sea: int | None,
     sea_records: Records | None,
@@ -64,15 +65,23 @@ def _run(
     tally = np.zeros((len(segments), columns), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
-    run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
+    run: Any = kernel.resolve_all
     leave = leave_table(arrays, np.unique(segments[:, 0]).tolist())
     table = _dice_table(arrays.odds.tobytes())
-    run(segments, arrays, table, keys, tally, status, where, records, None, None, sea, sea_records, leave)
+
+    def resolve(low: int, high: int) -> None:
+        here = slice(low, high)
+        run(
+            segments[here], arrays, table, keys, tally[here], status[here], where[here],
+            records, None, None, sea, sea_records, leave,
+        )  # fmt: skip
+
+    share_out(resolve, len(segments), threads)
     return tally, status, where
 
 
 def tally_battles(
-    arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Battles, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> _Tallied:
     """Resolve runs of battles; land battles, sea battles and landings are compiled apart.
 
@@ -82,7 +91,7 @@ def tally_battles(
     keys : uint64 (M, 2)
     segments : int64 (N, 3)
         Matchup row, first battle, number of battles.
-    parallel : bool
+    threads : int
 
     Returns
     -------
@@ -107,13 +116,13 @@ def tally_battles(
         rows = np.zeros((len(picked), 4), dtype=np.int64)
         rows[:, :3] = segments[picked]
         tally[picked], status[picked], where[picked] = _run(
-            arrays, keys, rows, len(ACCUMULATORS), parallel=parallel, records=records, sea=sea, sea_records=sea_records
+            arrays, keys, rows, len(ACCUMULATORS), threads=threads, records=records, sea=sea, sea_records=sea_records
         )
     return tally, status, where
 
 
 def tally_assaults(
-    arrays: Assaults, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Assaults, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> _Tallied:
     """Resolve runs of assaults: all their sea battles, then the landings with what is left of each.
 
@@ -140,17 +149,17 @@ def tally_assaults(
         rows = np.zeros((high - low, 4), dtype=np.int64)
         rows[:, :3] = segments[part]
         rows[1:, 3] = np.cumsum(segments[part, 2])[:-1]
-        tally[part], status[part], where[part] = _run_assaults(arrays, keys, rows, parallel=parallel)
+        tally[part], status[part], where[part] = _run_assaults(arrays, keys, rows, threads=threads)
         low = high
     return tally, status, where
 
 
 def _run_assaults(
-    arrays: Assaults, keys: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Assaults, keys: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64], *, threads: int
 ) -> _Tallied:
     sea_records = new_records(int(rows[:, 2].sum()))
     _, status, where = _run(
-        arrays.sea, keys, rows, len(ACCUMULATORS), parallel=parallel, records=sea_records, sea=1, sea_records=None
+        arrays.sea, keys, rows, len(ACCUMULATORS), threads=threads, records=sea_records, sea=1, sea_records=None
     )
     good = np.flatnonzero(status == Status.OK)
     tally = np.zeros((len(rows), len(ASSAULT_ACCUMULATORS)), dtype=np.int64)
@@ -161,7 +170,7 @@ def _run_assaults(
             keys,
             landings,
             len(ASSAULT_ACCUMULATORS),
-            parallel=parallel,
+            threads=threads,
             records=None,
             sea=None,
             sea_records=sea_records,
@@ -210,7 +219,7 @@ def run_one(
     if sea_records is None and arrays.rules[row, RowField.LANDING]:
         sea_records = new_records(0)
     sea = 1 if arrays.rules[row, RowField.SEA] else None
-    run: Any = kernel.resolve_serial
+    run: Any = kernel.resolve_all
     leave = leave_table(arrays, [row])
     table = _dice_table(arrays.odds.tobytes())
     run(segments, arrays, table, key, tally, status, where, records, trace, script, sea, sea_records, leave)
@@ -274,7 +283,7 @@ def add_sea_battles(records: Records, at_sea: Records) -> None:
 
 
 def tally_raids(
-    raids: Raids, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    raids: Raids, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> _Tallied:
     """Resolve runs of raids.
 
@@ -294,8 +303,14 @@ def tally_raids(
     tally = np.zeros((len(rows), len(RAID_ACCUMULATORS)), dtype=np.int64)
     status = np.full(len(rows), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(rows), dtype=np.int64)
-    run: Any = raid_kernel.resolve_raids_parallel if parallel else raid_kernel.resolve_raids_serial
-    run(rows, raids, _dice_table(raids.odds.tobytes()), keys, tally, status, where, None, None, None)
+    run: Any = raid_kernel.resolve_all_raids
+    table = _dice_table(raids.odds.tobytes())
+
+    def resolve(low: int, high: int) -> None:
+        here = slice(low, high)
+        run(rows[here], raids, table, keys, tally[here], status[here], where[here], None, None, None)
+
+    share_out(resolve, len(rows), threads)
     return tally, status, where
 
 
@@ -313,7 +328,7 @@ def run_raid(
     tally = np.zeros((1, len(RAID_ACCUMULATORS)), dtype=np.int64)
     status = np.full(1, Status.UNSET, dtype=np.uint8)
     where = np.zeros(1, dtype=np.int64)
-    run: Any = raid_kernel.resolve_raids_serial
+    run: Any = raid_kernel.resolve_all_raids
     run(segments, raids, _dice_table(raids.odds.tobytes()), keys, tally, status, where, records, trace, script)
     return tally, status, where
 

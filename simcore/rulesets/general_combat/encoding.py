@@ -6,7 +6,7 @@ Axes: **M** matchups, **S** sides, **T** unit types, **G** loss groups, **K** ac
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -547,6 +547,23 @@ def encode_assaults(scenarios: Sequence[GeneralCombatScenario]) -> Assaults:
     return Assaults(land=encode(scenarios), sea=encode(at_sea, before_landing=True))
 
 
+def _rules_key(scenario: GeneralCombatScenario) -> tuple[Any, ...]:
+    """Return what decides the row of rules: of a battle on land with policies alone little of the defender's side."""
+    if scenario.terrain != "land" or scenario.looks_ahead:
+        return (id(scenario),)
+    defenders = scenario.defender.units
+    return (
+        id(scenario.attacker),
+        id(scenario.rules),
+        id(scenario.territory),
+        scenario.low_luck,
+        scenario.cycle_limit,
+        defenders.get("aa_gun", 0),
+        defenders.get("industrial_complex", 0),
+        *scenario.defender.technologies,
+    )
+
+
 def encode(scenarios: Sequence[GeneralCombatScenario], *, before_landing: bool = False) -> Battles:
     """Encode parsed scenarios as flat arrays.
 
@@ -576,22 +593,27 @@ def encode(scenarios: Sequence[GeneralCombatScenario], *, before_landing: bool =
         odds=np.zeros((0, 3), dtype=np.int64),
     )
     odds = OddsList()
-    # Sweeps have few mixes and many matchups: the rows of a side that was met before are copied.
-    met: dict[tuple[Side, int, int, str], int] = {}
+    # Sweeps have few mixes and many matchups: what was met before is filled in once, and copied at the end.
+    met: dict[tuple[Any, ...], int] = {}
+    sources = np.tile(np.arange(m)[:, np.newaxis], (1, s))
+    rules_source = np.arange(m)
     for row, scenario in enumerate(scenarios):
         for side, part in ((Side.ATTACKER, scenario.attacker), (Side.DEFENDER, scenario.defender)):
             key = (side, id(part), id(scenario.rules), scenario.terrain)
-            before = met.get(key) if scenario.sea is None else None
-            if before is None:
+            source = met.setdefault(key, row) if scenario.sea is None else row
+            sources[row, side] = source
+            if source == row:
                 _fill_side(battles, row, side, scenario, odds, before_landing=before_landing)
-                if scenario.sea is None:
-                    met[key] = row
-            else:
-                for field in _SIDE_FIELDS:
-                    array = getattr(battles, field)
-                    array[row, side] = array[before, side]
-        _fill_rules(battles.rules[row], scenario, odds)
-        battles.rules[row, RowField.STEP_OFFSET] = BEFORE_LANDING if before_landing else 0
+        source = met.setdefault(_rules_key(scenario), row)
+        rules_source[row] = source
+        if source == row:
+            _fill_rules(battles.rules[row], scenario, odds)
+            battles.rules[row, RowField.STEP_OFFSET] = BEFORE_LANDING if before_landing else 0
+    for side in Side:
+        for field in _SIDE_FIELDS:
+            array = getattr(battles, field)
+            array[:, side] = array[sources[:, side], side]
+    battles.rules[:] = battles.rules[rules_source]
     return battles._replace(odds=odds.array())
 
 

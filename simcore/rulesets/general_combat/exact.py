@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.general_combat import optimal
 from simcore.rulesets.general_combat.encoding import ACCUMULATORS, ASSAULT_ACCUMULATORS, RowField, encode
@@ -28,7 +28,6 @@ _Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.ui
 _COLUMNS = len(ACCUMULATORS) + len(SPREAD)
 _AT_A_TIME = 64
 """Most battles in one call of a kernel."""
-_CALLS_PER_THREAD = 4
 _LAND_CAPACITY = 1_024
 _GROWTH = 8
 SEA_CAPACITIES = ((1_000, 60_000), (8_000, 400_000), (64_000, 1_500_000))
@@ -45,20 +44,11 @@ def _in_threads(
         np.full(len(rows), Status.UNSET, dtype=np.uint8),
     )
 
-    # A single thread has nobody to share with: calls of many battles make room for them once.
-    some = _AT_A_TIME if threads == 1 else max(1, min(_AT_A_TIME, len(rows) // (_CALLS_PER_THREAD * threads)))
-
-    def solve(low: int) -> None:
-        part = slice(low, low + some)
+    def solve(low: int, high: int) -> None:
+        part = slice(low, high)
         run(rows[part], (found[0][part], found[1][part], found[2][part]))
 
-    starts = range(0, len(rows), some)
-    if threads == 1 or len(starts) <= 1:
-        for low in starts:
-            solve(low)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(solve, starts))
+    share_out(solve, len(rows), threads, most=_AT_A_TIME)
     return found
 
 

@@ -144,7 +144,7 @@ def _land_states(scenario: GeneralCombatScenario) -> int:
 
 def _hits(scenario: GeneralCombatScenario, side: Side) -> int:
     """Return how many different numbers of hits of a side are likely enough to be followed."""
-    dice = sum(count * scenario.fire(side, unit).dice for unit, count in scenario.own_counts(side).items())
+    dice = scenario.dice(side)
     # Twice 8.5 standard deviations of one half a die hold all but 1e-17 at either end.
     return min(dice + 1, 8 * isqrt(dice) + 2)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import driver, kernel, prange
+from simcore.core.jit import kernel, part
 from simcore.core.lane import emit, sort_lanes
 from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
@@ -80,7 +80,7 @@ from simcore.rulesets.general_combat.steps import (
 )
 from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event, trace_losses
 
-__all__ = ["MAX_CYCLE", "resolve_chunk", "resolve_parallel", "resolve_serial"]
+__all__ = ["MAX_CYCLE", "resolve_all"]
 
 MAX_CYCLE = (1 << 20) - 1
 
@@ -152,7 +152,7 @@ _ATTACK_DICE = Total.ATTACK_DICE
 _DEFENCE_DICE = Total.DEFENCE_DICE
 
 
-@kernel
+@part
 def _draw_point(lanes, start, stop, table, key, point, thrown, odds, row, sure, trace, script):
     """Decide one draw point in lanes `start` to `stop` - 1 and add its hits; returns a `Status`.
 
@@ -200,7 +200,7 @@ def _draw_point(lanes, start, stop, table, key, point, thrown, odds, row, sure, 
     return _OK
 
 
-@kernel
+@part
 def _fire_aa(rules, plan, odds_table, lanes, start, stop, table, key, trace, script):
     """Antiaircraft fire at new battles, before the first cycle (GC-4.0.1 to GC-4.0.6); returns a `Status`.
 
@@ -247,7 +247,7 @@ def _fire_aa(rules, plan, odds_table, lanes, start, stop, table, key, trace, scr
     return _OK
 
 
-@kernel
+@part
 def _bombard(rules, plan, odds_table, lanes, start, stop, table, key, trace, script):
     """Let ships bombard before the first cycle of new battles (GC-5.4, GC-5.5); returns a `Status`.
 
@@ -304,7 +304,7 @@ def _bombard(rules, plan, odds_table, lanes, start, stop, table, key, trace, scr
     return _OK
 
 
-@kernel
+@part
 def _start_battles(plan, lanes, start, stop, first_battle):
     """Put new battles into lanes `start` to `stop` - 1."""
     numbers = lanes.numbers
@@ -321,7 +321,7 @@ def _start_battles(plan, lanes, start, stop, first_battle):
             lanes.before[g] = units
 
 
-@kernel
+@part
 def _find_endings(rules, plan, lanes, n):
     """Step 6 and the test before cycle 1: condition A, then B, then the cycle limit (GC-4.6.1)."""
     totals = lanes.totals
@@ -352,7 +352,7 @@ def _find_endings(rules, plan, lanes, n):
             ending[i] = stop if ending[i] == _GOES_ON else ending[i]
 
 
-@kernel
+@part
 def _find_runaway(lanes, n):
     """Return the lane of a battle that would leave the range of cycles, -1 if there is none."""
     cycles = lanes.cycles
@@ -367,7 +367,7 @@ def _find_runaway(lanes, n):
     return -1
 
 
-@kernel
+@part
 def _end_battles(rules, plan, cargo, lanes, n_ended, n_done, records, first_record, sea_records, acc, trace):
     """Conclude the battles of the listed lanes (GC-4.7.1) and set them aside for the tally."""
     totals = lanes.totals
@@ -418,7 +418,7 @@ def _end_battles(rules, plan, cargo, lanes, n_ended, n_done, records, first_reco
     set_aside(plan.groups, alive, lanes.ended, n_ended, lanes.done_alive, n_done)
 
 
-@kernel
+@part
 def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trace, script):
     """Let one side's units fire in step 2, 3 or 4; returns a `Status`.
 
@@ -497,7 +497,7 @@ def _fire(rules, plan, odds_table, lanes, units, n, step, side, table, key, trac
     return _OK
 
 
-@kernel
+@part
 def _fight_on_land(rules, plan, odds_table, lanes, n, table, key, sea_records, trace, script):
     """One cycle on land: steps 3, 4 and 5; returns a `Status`."""
     alive = lanes.alive
@@ -521,7 +521,7 @@ def _fight_on_land(rules, plan, odds_table, lanes, n, table, key, sea_records, t
     return _OK
 
 
-@kernel
+@part
 def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
     """One cycle at sea: steps 2 to 5 but for the sweep; returns a `Status`."""
     alive = lanes.alive
@@ -574,7 +574,7 @@ def _fight_at_sea(rules, plan, odds_table, lanes, n, table, key, trace, script):
     return _OK
 
 
-@kernel
+@part
 def resolve_chunk(
     s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
 ):
@@ -695,22 +695,24 @@ def resolve_chunk(
 
 
 @kernel
-def resolve_serial(
+def resolve_all(
     segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
 ):
     """Resolve all segments one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
         resolve_chunk(
-            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
-        )
-
-
-@driver
-def resolve_parallel(
-    segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
-):
-    """Resolve all segments on all threads; arguments as in `resolve_chunk`."""
-    for s in prange(len(segments)):
-        resolve_chunk(
-            s, segments, battles, table, keys, tallies, status, where, records, trace, script, sea, sea_records, leave
+            np.int64(s),
+            segments,
+            battles,
+            table,
+            keys,
+            tallies,
+            status,
+            where,
+            records,
+            trace,
+            script,
+            sea,
+            sea_records,
+            leave,
         )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, convolve, find_or_add, new_table, slots_for, two_point, window
-from simcore.core.jit import part
+from simcore.core.jit import borrowed, part
 from simcore.rulesets.general_combat.encoding import MAX_LOSS_GROUPS, LossForm, RowField, UnitType
 from simcore.rulesets.general_combat.landing import break_off, muster_attackers
 from simcore.rulesets.general_combat.lane import AA_GUN, count_dice, is_aircraft, is_land, remove
@@ -309,11 +309,14 @@ def _describe(rules, plan, odds, side, states, i, room):
 
 
 @part
-def fire_aa(rules, plan, odds, states, room, starts, chances):
+def fire_aa(rules, lent_plan, odds, lent_states, lent_room, starts, chances):
     """Find the states after antiaircraft fire and their probabilities (GC-4.0.1 to GC-4.0.3).
 
     Returns the number of states and the number of starts; -1 states for too many.
     """
+    plan = borrowed(lent_plan)
+    states = borrowed(lent_states)
+    room = borrowed(lent_room)
     alive = room.alive
     for g in range(plan.groups[0, 0], plan.groups[0, 1]):
         alive[g, 0] = plan.start[g]
@@ -363,8 +366,13 @@ def fire_aa(rules, plan, odds, states, room, starts, chances):
 
 
 @part
-def list_attackers(rules, plan, odds, states, n, room):
+def list_attackers(lent_rules, lent_plan, lent_odds, lent_states, n, lent_room):
     """Complete the attacker's states: those after hits, and those after some have left; returns their number."""
+    rules = borrowed(lent_rules)
+    plan = borrowed(lent_plan)
+    odds = borrowed(lent_odds)
+    states = borrowed(lent_states)
+    room = borrowed(lent_room)
     alive = room.alive
     # Only where a policy may ask for it do some leave while others stay.
     in_part = rules[_LANDING] != 0 and rules[_AFTER_CYCLES] + rules[_AT_MOST] + rules[_ONLY_AIRCRAFT] > 0
@@ -401,8 +409,13 @@ def list_attackers(rules, plan, odds, states, n, room):
 
 
 @part
-def list_defenders(rules, plan, odds, states, room):
+def list_defenders(lent_rules, lent_plan, lent_odds, lent_states, lent_room):
     """List the defender's states, one for each number of hits; returns their number."""
+    rules = borrowed(lent_rules)
+    plan = borrowed(lent_plan)
+    odds = borrowed(lent_odds)
+    states = borrowed(lent_states)
+    room = borrowed(lent_room)
     alive = room.alive
     base = plan.groups[1, 0]
     n = np.int64(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import kernel
+from simcore.core.jit import part
 from simcore.core.lane import emit
 from simcore.rulesets.general_combat.encoding import (
     LAND_UNITS,
@@ -98,7 +98,7 @@ _LAND_CYCLES = int(AssaultAccumulator.LAND_CYCLES)
 _LAND_CYCLES_SQ = int(AssaultAccumulator.LAND_CYCLES_SQ)
 
 
-@kernel
+@part
 def _keep_last(plan, alive, i, keep):
     """Divide the land units of lane `i` between their two rows, so that the last `keep` are lost last."""
     for g in range(plan.board[0, 1] - 1, plan.board[0, 0] - 1, -1):
@@ -111,7 +111,7 @@ def _keep_last(plan, alive, i, keep):
                 keep -= kept
 
 
-@kernel
+@part
 def start_landings(rules, plan, lanes, start, stop, sea_records, first_record):
     """Take over what the sea battles left: in lanes `start` to `stop` - 1 (GC-5.2).
 
@@ -150,7 +150,7 @@ def start_landings(rules, plan, lanes, start, stop, sea_records, first_record):
         lanes.before[g] = alive[g, start]
 
 
-@kernel
+@part
 def note_fire(plan, alive, start, stop, doomed):
     """Let the defenders on the board be those who fire, in lanes `start` to `stop` - 1."""
     for g in range(plan.groups[1, 0], plan.groups[1, 1]):
@@ -158,7 +158,7 @@ def note_fire(plan, alive, start, stop, doomed):
             doomed[g, i] = alive[g, i]
 
 
-@kernel
+@part
 def close_up_fire(plan, doomed, going, n_going):
     """Move the defenders who fire along with their battles."""
     for g in range(plan.groups[1, 0], plan.groups[1, 1]):
@@ -166,7 +166,7 @@ def close_up_fire(plan, doomed, going, n_going):
             doomed[g, k] = doomed[g, going[k]]
 
 
-@kernel
+@part
 def muster_attackers(plan, alive, n, doomed):
     """Add up the attacker's units by type, landed and overland (GC-4.3.3 makes no difference between them)."""
     for t in range(_N_TYPES):
@@ -179,7 +179,7 @@ def muster_attackers(plan, alive, n, doomed):
             doomed[t, i] += alive[g, i]
 
 
-@kernel
+@part
 def _count_sides(rules, plan, lanes, n):
     """Count what the end tests of a landing need."""
     totals = lanes.totals
@@ -212,14 +212,14 @@ def _count_sides(rules, plan, lanes, n):
             totals[_DEFENCE_DICE, i] = totals[_STANDING, i]
 
 
-@kernel
+@part
 def _may_break_off(plan, g, only_aircraft):
     """Whether the units of row `g` may leave an assault: aircraft, and overland units where the edition lets them."""
     t = plan.kind[g]
     return is_aircraft(t) or (is_land(t) and plan.form[g] != _LANDED and only_aircraft == 0)
 
 
-@kernel
+@part
 def break_off(plan, alive, i, only_aircraft):
     """Move those who may leave an assault off the board of lane `i`; returns how many they are (GC-5.6)."""
     left = np.int64(0)
@@ -231,7 +231,7 @@ def break_off(plan, alive, i, only_aircraft):
     return left
 
 
-@kernel
+@part
 def _leave(plan, lanes, i, only_aircraft, trace):
     """Move those who may break off from the board of lane `i` to the rows of those who left (GC-5.6)."""
     alive = lanes.alive
@@ -243,7 +243,7 @@ def _leave(plan, lanes, i, only_aircraft, trace):
     lanes.counts[_RETREATED] += break_off(plan, alive, i, only_aircraft)
 
 
-@kernel
+@part
 def find_landing_endings(rules, plan, lanes, n, leave, row, trace):
     """Step 6 of a landing and the test before cycle 1: A, then B, which only some may follow, then the limit.
 
@@ -295,7 +295,7 @@ def find_landing_endings(rules, plan, lanes, n, leave, row, trace):
             ending[i] = _CONDITION_A if ends else (_LIMIT if cycles[i] == limit else _GOES_ON)
 
 
-@kernel
+@part
 def retreated_units(plan, alive, i, sea_records, at):
     """Units that left the battle of lane `i`; those who never left their transports are none of them."""
     total = np.int64(0)
@@ -307,7 +307,7 @@ def retreated_units(plan, alive, i, sea_records, at):
     return total
 
 
-@kernel
+@part
 def count_parts(plan, sea_records, at, cycle, outcome, acc):
     """Count the two battles of an assault apart; returns the outcome of the whole (GC-5.1, GC-5.2).
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simcore.core.dice import draw_hits
-from simcore.core.jit import kernel
+from simcore.core.jit import part
 from simcore.rulesets.general_combat.encoding import (
     MAX_LOSS_GROUPS,
     SUPPORTED_GROUP,
@@ -309,7 +309,7 @@ class Lanes(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
-@kernel
+@part
 def new_lanes():
     """Return empty lanes: the only memory that a chunk of battles needs.
 
@@ -345,7 +345,7 @@ def new_lanes():
     return lanes
 
 
-@kernel
+@part
 def few_lanes(n):
     """Return `n` lanes, all zero, without room for finished battles: for solvers, whose states are few."""
     return Lanes(
@@ -374,19 +374,19 @@ def few_lanes(n):
     )
 
 
-@kernel
+@part
 def is_aircraft(t):
     """Whether a unit type can be hit by antiaircraft fire (GC-4.0.1)."""
     return t == _FIGHTER or t == _TAC or t == _BOMBER
 
 
-@kernel
+@part
 def is_land(t):
     """Whether a unit type is a land unit that can take a territory (GC-4.7.1)."""
     return t == _INF or t == _MECH or t == _ART or t == _TANK
 
 
-@kernel
+@part
 def _plan_groups(battles, row, side, plan):
     """Copy a side's loss groups to their lane rows and note where each type stands."""
     base = side * MAX_LOSS_GROUPS
@@ -434,7 +434,7 @@ def _plan_groups(battles, row, side, plan):
         plan.based[side] = min(aircraft, 2 * np.int64(counts[_CARRIER]))
 
 
-@kernel
+@part
 def _plan_slots(battles, row, side, plan):
     """List a side's firing groups in ascending group number (GC-4.3.1, GC-4.3.3, GC-4.4.1)."""
     slots = plan.slots
@@ -462,7 +462,7 @@ def _plan_slots(battles, row, side, plan):
     plan.n_slots[side] = n
 
 
-@kernel
+@part
 def _plan_aa(rules, plan):
     """Deal the antiaircraft dice to the aircraft types (GC-4.0.1, GC-4.0.2).
 
@@ -481,7 +481,7 @@ def _plan_aa(rules, plan):
             left -= pool
 
 
-@kernel
+@part
 def plan_matchup(battles, row):
     """Return the `Plan` of one matchup."""
     plan = Plan(
@@ -510,7 +510,7 @@ def plan_matchup(battles, row):
     return plan
 
 
-@kernel
+@part
 def count_dice(alive, n, side, slot, per_artillery, kind, first, second, dice):
     """Fill `dice` with the dice of one firing group in lanes 0 to n - 1; returns the largest.
 
@@ -576,7 +576,7 @@ def count_dice(alive, n, side, slot, per_artillery, kind, first, second, dice):
     return most
 
 
-@kernel
+@part
 def keep_dice(dice, n, struck, side, wanted):
     """Keep the submarines' dice only in lanes where ``struck[side]`` is `wanted`; returns the largest left."""
     most = 0
@@ -586,14 +586,14 @@ def keep_dice(dice, n, struck, side, wanted):
     return most
 
 
-@kernel
+@part
 def draw(words, dice, start, stop, first_row, bounds, offset, guide, hits, hit_row):
     """Add the hits of one draw point to row `hit_row` of `hits` in lanes `start` to `stop` - 1."""
     for i in range(start, stop):
         hits[hit_row, i] += draw_hits(words[i], first_row + dice[i], bounds, offset, guide)
 
 
-@kernel
+@part
 def remove(alive, first_group, last_group, start, stop, hits, hit_row):
     """Remove one unit per hit along the order of loss on land (GC-4.3.2, GC-4.4.2, GC-4.8.4)."""
     for g in range(first_group, last_group):
@@ -603,7 +603,7 @@ def remove(alive, first_group, last_group, start, stop, hits, hit_row):
             hits[hit_row, i] -= lost
 
 
-@kernel
+@part
 def sum_units(kind, groups, alive, n, totals):
     """Count what the end tests need: attackers, their land units, defenders in combat, AAA units."""
     for q in range(_AA_GUNS + 1):
@@ -621,7 +621,7 @@ def sum_units(kind, groups, alive, n, totals):
             totals[q, i] += alive[g, i]
 
 
-@kernel
+@part
 def total_dice(plan, per_artillery, lanes, units, n):
     """Count the dice that each side's `units` could roll next: 0 means that it cannot fire (GC-4.6.3)."""
     totals = lanes.totals
@@ -636,7 +636,7 @@ def total_dice(plan, per_artillery, lanes, units, n):
                 totals[q, i] += dice[i]
 
 
-@kernel
+@part
 def set_aside(groups, alive, ended, n_ended, done_alive, n_done):
     """Copy the units of ended battles behind the `n_done` that wait for the tally."""
     for side in range(2):
@@ -645,7 +645,7 @@ def set_aside(groups, alive, ended, n_ended, done_alive, n_done):
                 done_alive[g, n_done + k] = alive[g, ended[k]]
 
 
-@kernel
+@part
 def close_up(groups, alive, numbers, cycles, going, n_going):
     """Move the battles that go on to the first lanes, each into its next cycle."""
     for side in range(2):
@@ -657,7 +657,7 @@ def close_up(groups, alive, numbers, cycles, going, n_going):
         cycles[k] = cycles[going[k]] + 1
 
 
-@kernel
+@part
 def _count_without_landing(plan, side, left, n, damaged_give_room):
     """Aircraft of a side that its carriers have no room for any more, over `n` finished battles (GC-4.7.8)."""
     f0 = plan.first[side, _FIGHTER]
@@ -671,7 +671,7 @@ def _count_without_landing(plan, side, left, n, damaged_give_room):
     return total
 
 
-@kernel
+@part
 def _add_sea_battles(lanes, n, sea_records, acc):
     """Add what was lost and what is left of the sea battles before `n` finished landings (GC-5.1)."""
     outcomes = lanes.done_outcomes
@@ -690,7 +690,7 @@ def _add_sea_battles(lanes, n, sea_records, acc):
             acc[_A_SUBMERGED + side] += sea_records.submerged[at, side]
 
 
-@kernel
+@part
 def tally(plan, lanes, n, damaged_give_room, sea_records, acc):
     """Add `n` finished battles to the accumulators.
 
@@ -768,7 +768,7 @@ def tally(plan, lanes, n, damaged_give_room, sea_records, acc):
     acc[_A_SWING_SQ] += own_sq + enemy_sq - 2 * both
 
 
-@kernel
+@part
 def tally_captures(battles_fought, on_land, value, guns, complexes, treasury, counts, acc):
     """Complete the accumulators of a segment: what each capture brings (GC-4.7.1 to GC-4.7.6), what was counted."""
     captures = acc[_A_OUTCOMES + _WINS] if on_land else 0
@@ -782,7 +782,7 @@ def tally_captures(battles_fought, on_land, value, guns, complexes, treasury, co
     acc[_A_RETREATED] = counts[_RETREATED]
 
 
-@kernel
+@part
 def record(plan, cargo, alive, i, cycle, outcome, value, damaged_give_room, records, at):
     """Write the result of the battle that ended in lane `i` to row `at` of `records`."""
     records.outcome[at] = outcome

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import kernel
+from simcore.core.jit import part
 from simcore.core.lane import emit
 from simcore.rulesets.general_combat.lane import Ending
 from simcore.rulesets.general_combat.trace import Event
@@ -51,7 +51,7 @@ class LeaveTable(NamedTuple):
     leaves: Any
 
 
-@kernel
+@part
 def _look_up(table, row, plan, side, alive, i):
     """Return the place of a side's state in lane `i`, -1 if it is not there."""
     base = plan.groups[side, 0]
@@ -71,7 +71,7 @@ def _look_up(table, row, plan, side, alive, i):
     return np.int64(-1)
 
 
-@kernel
+@part
 def looks_up(table, row, plan, lanes, i, trace):
     """Whether the attacker of lane `i` leaves after this cycle (GC-4.6.7)."""
     cycle = lanes.cycles[i]
@@ -91,7 +91,7 @@ def looks_up(table, row, plan, lanes, i, trace):
     return why != 0
 
 
-@kernel
+@part
 def leave_by_table(table, row, plan, lanes, n, trace):
     """Step 6, condition B: let the attackers leave where going on is worth too little (GC-4.6.1, GC-4.6.7)."""
     ending = lanes.ending

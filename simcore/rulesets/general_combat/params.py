@@ -33,6 +33,7 @@ from simcore.rulesets.general_combat.side import (
     ALL_LAND,
     DAMAGE,
     MAX_CYCLES,
+    WISHES,
     AttackerSide,
     DecisionName,
     DefenderSide,
@@ -59,7 +60,6 @@ _OTHER_CAP = 6
 """Damage that facilities can have (2.3 sbr_cap)."""
 
 # Orders in which units are lost unless a scenario says otherwise.
-_POSITION = {unit: i for i, unit in enumerate(UNITS)}
 _DEFAULT_ORDER = {
     Side.ATTACKER: (
         "battleship:damage", "carrier:damage", "aa_gun", "infantry", "mech_infantry", "artillery", "tank", "submarine",
@@ -460,8 +460,7 @@ class GeneralCombatScenario(FrozenModel):
 
     def own_counts(self, side: int) -> dict[str, int]:
         """Return the units of a side without those of a sea battle before the landing."""
-        units = (self.attacker if side == Side.ATTACKER else self.defender).units
-        return {unit: units[unit] for unit in sorted(units, key=_POSITION.__getitem__) if units[unit]}
+        return dict((self.attacker if side == Side.ATTACKER else self.defender).ordered)
 
     def counts(self, side: int) -> dict[str, int]:
         """Return the units of a side by name, in table order, only counts above 0, all battles together."""
@@ -488,7 +487,31 @@ class GeneralCombatScenario(FrozenModel):
         return format_units(self.counts(side))
 
     def canonical(self) -> dict[str, Any]:
-        """Return everything that can change a result; file names and titles cannot."""
+        """Return everything that can change a result; file names and titles cannot.
+
+        Returns
+        -------
+        dict
+            Its values are not to be changed: other scenarios may share them.
+        """
+        if self.terrain != "land" or self.sea is not None or self.looks_ahead:
+            return self._canonical_in_full()
+        # Sweeps have many such battles, and few sides.
+        return {
+            "ruleset": self.ruleset,
+            "edition": self.edition,
+            "terrain": self.terrain,
+            "cycle_limit": self.cycle_limit,
+            "low_luck": self.low_luck,
+            "attacker": self.attacker.canonical,
+            "defender": self.defender.canonical,
+            "sea": None,
+            "raid": self.raid.canonical,
+            "territory": self.territory.canonical,
+            "rules": self.rules.canonical,
+        }
+
+    def _canonical_in_full(self) -> dict[str, Any]:
         data = self.model_dump(exclude={"edition_file", "editions", "edition_changes", "switches", "rules"})
         for side in Side:
             name = side.name.lower()
@@ -502,7 +525,7 @@ class GeneralCombatScenario(FrozenModel):
                 data[name]["optimal"]["decisions"] = self.decisions(side)
         if not self.attacker.retreat.looks_ahead:
             # Scenarios without them keep the identity that they had before there were such policies.
-            for name in ("when_win_chance_below", "when_swing_negative"):
+            for name in WISHES:
                 del data["attacker"]["retreat"][name]
         data["attacker"]["landed"] = self.landed
         data["attacker"]["bombard"] = {unit: n for unit, n in self.attacker.bombard.items() if n}
@@ -562,6 +585,12 @@ class GeneralCombatScenario(FrozenModel):
         if side == Side.ATTACKER and supported is not None and unit in {"infantry", "mech_infantry", "tactical_bomber"}:
             return Fire((value, sides), (min(supported, sides), sides), 1)
         return Fire((value, sides), None, 1)
+
+    def dice(self, side: Side) -> int:
+        """Return how many dice all units of a side may roll in a step, those that never fire included."""
+        units = (self.attacker if side == Side.ATTACKER else self.defender).ordered
+        heavy = side == Side.ATTACKER and self.has_heavy_bombers and self.rules.switches.heavy_bombers == "both_dice"
+        return sum(units.values()) + (units.get("bomber", 0) if heavy else 0)
 
     def low_luck_points(self, side: Side) -> int:
         """Return how many low-luck points make a sure hit; best-of-two bombers need finer points."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simcore.core.dice import draw_hits
-from simcore.core.jit import driver, kernel, prange
+from simcore.core.jit import kernel, part
 from simcore.core.lane import emit
 from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
@@ -14,7 +14,7 @@ from simcore.rulesets.general_combat.raid import HEAVY_GROUP, HISTOGRAM, RaidAcc
 from simcore.rulesets.general_combat.steps import absorb, raid_damage
 from simcore.rulesets.general_combat.trace import POOLED, UNDECIDED, Event
 
-__all__ = ["resolve_raids", "resolve_raids_parallel", "resolve_raids_serial"]
+__all__ = ["resolve_all_raids", "resolve_raids"]
 
 _OK = int(Status.OK)
 _BAD_STATE = int(Status.BAD_STATE)
@@ -63,7 +63,7 @@ _A_HISTOGRAM = int(RaidAccumulator.HISTOGRAM)
 _A_SURVIVORS = int(RaidAccumulator.SURVIVORS)
 
 
-@kernel
+@part
 def _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script):
     """Decide one draw point in all raids of a chunk and add its hits; returns a `Status`.
 
@@ -105,7 +105,7 @@ def _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _lose(raids, row, side, alive, hits, cycle, step, trace):
     """Remove one aircraft per hit along a side's order of loss."""
     for p in range(alive.shape[1]):
@@ -118,7 +118,7 @@ def _lose(raids, row, side, alive, hits, cycle, step, trace):
             emit(trace, _LOSS, cycle, step, side, raids.types[row, side, p], before - alive[side, p, 0], 0, 0, 0)
 
 
-@kernel
+@part
 def _fight_in_the_air(raids, row, table, key, state, trace, script):
     """Let interceptors, escorts and bombers fire once, all at the same value (GC-2.3:sbr_air_battle)."""
     numbers, cycles, words, dice, hits, alive, fought = state
@@ -161,7 +161,7 @@ def _fight_in_the_air(raids, row, table, key, state, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _draw_pool(raids, row, table, key, state, points, step, side, group, trace, script):
     """Turn low-luck points into sure hits and one die for the rest."""
     numbers, cycles, words, dice, hits, _, _ = state
@@ -182,7 +182,7 @@ def _draw_pool(raids, row, table, key, state, points, step, side, group, trace, 
     return _draw(table, key, numbers, cycles, words, dice, hits, point, trace, script)
 
 
-@kernel
+@part
 def _fire_at_bombers(raids, row, table, key, state, trace, script):
     """Antiaircraft fire: one die for each bomber left, rolled by type (GC-6.1, GC-4.0.2)."""
     numbers, cycles, words, dice, hits, alive, _ = state
@@ -215,7 +215,7 @@ def _fire_at_bombers(raids, row, table, key, state, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _throw_damage(raids, row, table, key, state, left, group, first_odds, damage, trace, script):
     """Add what `left` dice show: face by face from the highest, each a share of the dice not yet assigned."""
     numbers, cycles, words, dice, hits, _, _ = state
@@ -236,7 +236,7 @@ def _throw_damage(raids, row, table, key, state, left, group, first_odds, damage
     return _OK
 
 
-@kernel
+@part
 def _bomb(raids, row, table, key, state, damage, trace, script):
     """Roll the damage of the bombers left: dice, bonus, cap (GC-6.1, GC-6.2, GC-2.3:sbr_bonus)."""
     numbers, cycles, _, _, _, alive, _ = state
@@ -267,7 +267,7 @@ def _bomb(raids, row, table, key, state, damage, trace, script):
     return status
 
 
-@kernel
+@part
 def _tally(raids, row, alive, damage, fought, acc):
     """Add the finished raids of a chunk to the accumulators."""
     n = len(damage)
@@ -298,7 +298,7 @@ def _tally(raids, row, alive, damage, fought, acc):
         acc[_A_HISTOGRAM + min(damage[i], HISTOGRAM - 1)] += 1
 
 
-@kernel
+@part
 def _record(raids, row, alive, damage, fought, records):
     """Write each raid of a chunk to `records`."""
     for i in range(len(damage)):
@@ -314,7 +314,7 @@ def _record(raids, row, alive, damage, fought, records):
                     records.cost_lost[i, side] += (raids.counts[row, side, p] - left) * raids.costs[row, side, p]
 
 
-@kernel
+@part
 def resolve_raids(s, segments, raids, table, keys, tallies, status, where, records, trace, script):
     """Resolve one run of raids of one matchup (GC-6.1, GC-6.2).
 
@@ -382,14 +382,7 @@ def resolve_raids(s, segments, raids, table, keys, tallies, status, where, recor
 
 
 @kernel
-def resolve_raids_serial(segments, raids, table, keys, tallies, status, where, records, trace, script):
+def resolve_all_raids(segments, raids, table, keys, tallies, status, where, records, trace, script):
     """Resolve all segments one after the other; arguments as in `resolve_raids`."""
     for s in range(len(segments)):
-        resolve_raids(s, segments, raids, table, keys, tallies, status, where, records, trace, script)
-
-
-@driver
-def resolve_raids_parallel(segments, raids, table, keys, tallies, status, where, records, trace, script):
-    """Resolve all segments on all threads; arguments as in `resolve_raids`."""
-    for s in prange(len(segments)):
-        resolve_raids(s, segments, raids, table, keys, tallies, status, where, records, trace, script)
+        resolve_raids(np.int64(s), segments, raids, table, keys, tallies, status, where, records, trace, script)

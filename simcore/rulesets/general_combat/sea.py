@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import kernel
+from simcore.core.jit import part
 from simcore.core.lane import emit
 from simcore.rulesets.general_combat.encoding import HitClass, LossForm, RowField, UnitType
 from simcore.rulesets.general_combat.lane import N_CLASSES, SEA_TOTALS, SIDE_TOTALS, Ending, is_aircraft
@@ -112,7 +112,7 @@ _SUBMERGE_EVENT = int(Event.SUBMERGE)
 _SWEEP = int(Event.SWEEP)
 
 
-@kernel
+@part
 def _kind_row(t):
     if is_aircraft(t):
         return _AIRCRAFT
@@ -123,7 +123,7 @@ def _kind_row(t):
     return _SHIPS
 
 
-@kernel
+@part
 def count_board(plan, alive, n, totals):
     """Fill the totals of both sides: units on the board by kind, armed ones, destroyers, submerged ones."""
     for q in range(SEA_TOTALS, SEA_TOTALS + 2 * SIDE_TOTALS):
@@ -157,7 +157,7 @@ def count_board(plan, alive, n, totals):
             )
 
 
-@kernel
+@part
 def allow_air_hits(rules, side, totals, n, air_hits_subs):
     """Note in which lanes a side's aircraft can hit submarines (GC-4.8.1, GC-2.3:air_hits_subs)."""
     row = SEA_TOTALS + side * SIDE_TOTALS + _DESTROYERS
@@ -166,7 +166,7 @@ def allow_air_hits(rules, side, totals, n, air_hits_subs):
         air_hits_subs[side, i] = 1 if always or totals[row, i] > 0 else 0
 
 
-@kernel
+@part
 def note_strikes(rules, side, totals, n, struck):
     """Note in which lanes a side's submarines fire in step 2 (GC-4.2.1)."""
     own = SEA_TOTALS + side * SIDE_TOTALS + _SUBMARINES
@@ -176,7 +176,7 @@ def note_strikes(rules, side, totals, n, struck):
         struck[side, i] = 1 if acts_in_step_2(totals[own, i], totals[enemy, i], always) else 0
 
 
-@kernel
+@part
 def _submerge(rules, plan, side, lanes, n, step, trace):
     """Submerge a side's submarines where its policy says so and no enemy destroyer is left (GC-4.2.2, GC-4.2.3).
 
@@ -212,7 +212,7 @@ def _submerge(rules, plan, side, lanes, n, step, trace):
             alive[row, i] = 0
 
 
-@kernel
+@part
 def take_losses(plan, side, n, alive, hits, air_hits_subs, caps):
     """Give out the enemy's hits of one step along a side's order of loss (GC-4.8.1 to GC-4.8.7).
 
@@ -259,7 +259,7 @@ def take_losses(plan, side, n, alive, hits, air_hits_subs, caps):
                 caps[0, i] -= taken
 
 
-@kernel
+@part
 def note_doomed(plan, side, n, alive, doomed):
     """Remember a side's units before step 2."""
     for g in range(plan.groups[side, 0], plan.groups[side, 1]):
@@ -267,7 +267,7 @@ def note_doomed(plan, side, n, alive, doomed):
             doomed[g, i] = alive[g, i]
 
 
-@kernel
+@part
 def note_unfired(plan, side, n, alive, doomed):
     """After the enemy's strike alone: `doomed` becomes the submarines lost before they could strike."""
     row = plan.first[side, _SUBMARINE]
@@ -275,7 +275,7 @@ def note_unfired(plan, side, n, alive, doomed):
         doomed[row, i] -= alive[row, i]
 
 
-@kernel
+@part
 def keep_doomed(plan, side, totals, n, alive, unfired, doomed):
     """After step 2: what a side with a destroyer lost in it fires once more (GC-2.3:sub_first_strike).
 
@@ -293,7 +293,7 @@ def keep_doomed(plan, side, totals, n, alive, unfired, doomed):
                 doomed[g, i] = doomed[g, i] if totals[row, i] > 0 else alive[g, i]
 
 
-@kernel
+@part
 def _is_swept(totals, i):
     a = SEA_TOTALS
     d = SEA_TOTALS + SIDE_TOTALS
@@ -311,7 +311,7 @@ def _is_swept(totals, i):
     )
 
 
-@kernel
+@part
 def _sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
     """Step 5 and before the first die: destroy defenceless transports of the defender (GC-4.5.2, GC-4.5.3)."""
     if rules[_TRANSPORTS_SWEPT] == 0:
@@ -329,7 +329,7 @@ def _sweep_transports(rules, plan, totals, n, alive, cycles, before, trace):
             totals[d + _TRANSPORTS, i] = 0
 
 
-@kernel
+@part
 def _find_endings(rules, totals, n, cycles, ending):
     """Step 6 at sea and the test before cycle 1: condition A, then B, then the cycle limit (GC-4.6.1)."""
     a = SEA_TOTALS
@@ -397,7 +397,7 @@ def _find_endings(rules, totals, n, cycles, ending):
         ending[i] = ends
 
 
-@kernel
+@part
 def submerge_both(rules, plan, lanes, n, step, trace):
     """Submerge by policy: first the attacker's submarines, then the defender's, who sees them gone (GC-4.2.2)."""
     for side in range(2):
@@ -407,20 +407,20 @@ def submerge_both(rules, plan, lanes, n, step, trace):
             count_board(plan, lanes.alive, n, lanes.totals)
 
 
-@kernel
+@part
 def changes_at_end(rules, totals, i):
     """Whether the end of a cycle may take units from the board in lane `i` before step 6, by its counts."""
     submerging = rules[_SUBMERGE_AT_END] != 0 and rules[_SUBMERGE[0]] + rules[_SUBMERGE[1]] != 0
     return submerging or (rules[_TRANSPORTS_SWEPT] != 0 and _is_swept(totals, i))
 
 
-@kernel
+@part
 def find_endings(rules, totals, n, cycles, ending):
     """Test step 6 where nothing changes before it (GC-4.6.1)."""
     _find_endings(rules, totals, n, cycles, ending)
 
 
-@kernel
+@part
 def end_cycle_at_sea(rules, plan, lanes, n, trace):
     """Make the sweep of step 5, submerge where it comes last, and test step 6 (GC-4.5.2, GC-4.5.3, GC-4.6.1)."""
     count_board(plan, lanes.alive, n, lanes.totals)
@@ -431,7 +431,7 @@ def end_cycle_at_sea(rules, plan, lanes, n, trace):
     _find_endings(rules, lanes.totals, n, lanes.cycles, lanes.ending)
 
 
-@kernel
+@part
 def conclude_at_sea(totals, i):
     """Outcome of the battle in lane `i`, which ended under condition A (GC-4.6.2 to GC-4.6.5)."""
     attackers = np.int64(0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import cached_property
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -10,12 +11,13 @@ from simcore.errors import ScenarioError, suggestion
 from simcore.model import FrozenModel, shown
 from simcore.rulesets.general_combat.edition import ALIASES, TWO_HIT_SHIPS
 from simcore.rulesets.general_combat.encoding import UNITS
-from simcore.unittext import parse_units, unit_name
+from simcore.unittext import format_units, parse_units, unit_name
 
 __all__ = [
     "ALL_LAND",
     "DAMAGE",
     "MAX_CYCLES",
+    "WISHES",
     "AttackerSide",
     "DecisionName",
     "DefenderSide",
@@ -38,6 +40,8 @@ MAX_DAMAGE = 1_000_000
 ALL_LAND = "all"
 _LONGEST_NAME = 100
 _MOST_OUTNUMBERED = 1_000
+WISHES = ("when_win_chance_below", "when_swing_negative")
+"""Fields of a retreat policy that scenarios without them do not have in their identity: they came later."""
 DAMAGE = ":damage"
 """Ends the entries of an order of loss that stand for the first hit on a two-hit ship."""
 
@@ -57,6 +61,8 @@ TechnologyName = Literal[
     "combined_bombardment",
     "long_range_aircraft",
 ]
+_POSITION = {unit: i for i, unit in enumerate(UNITS)}
+
 LossPolicy = Literal["default", "cheapest", "weakest"]
 
 
@@ -113,7 +119,7 @@ class RetreatPolicy(FrozenModel):
             raise ScenarioError(f"must be a number from 0 (off) to 1, got {shown(value)}")
         return value
 
-    @property
+    @cached_property
     def looks_ahead(self) -> bool:
         """Whether it needs to be known how the battle would go on."""
         return self.when_win_chance_below > 0 or self.when_swing_negative
@@ -167,6 +173,11 @@ class SeaDefender(FrozenModel):
         default_factory=list, max_length=MAX_UNITS, description="Land units aboard, one entry per loaded transport"
     )
 
+    @cached_property
+    def ordered(self) -> dict[str, int]:
+        """Its units in table order, only counts above 0; not to be changed."""
+        return {unit: self.units[unit] for unit in sorted(self.units, key=_POSITION.__getitem__) if self.units[unit]}
+
 
 class SeaAttacker(SeaDefender):
     """The attacker in the sea battle before a landing."""
@@ -194,6 +205,21 @@ class DefenderSide(SeaDefender):
 
     technologies: list[TechnologyName] = Field(default_factory=list, description="Technologies of this side")
     optimal: Optimal | None = Field(default=None, description="Play this side as well as can be, in place of policies")
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """All of the side that can change a battle on land in which nobody looks ahead, as JSON-able data.
+
+        Not to be changed: sweeps recognise by the object that it was written out before.
+        """
+        data = self.model_dump(exclude={"optimal"})
+        data["units"] = self.ordered
+        data["damaged"] = {unit: n for unit, n in self.damaged.items() if n}
+        data["cargo"] = [format_units(load) for load in self.cargo]
+        data["technologies"] = sorted(data["technologies"])
+        for name in WISHES:
+            data.get("retreat", {}).pop(name, None)
+        return data
 
 
 def _read_landed(value: object) -> object:
@@ -252,6 +278,11 @@ class Territory(FrozenModel):
         """Money that a capture brings (GC-4.7.6)."""
         return self.treasury if self.capital and self.original_owner == "defender" else 0
 
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """All its fields as JSON-able data; not to be changed."""
+        return self.model_dump()
+
 
 def _read_cap(value: object) -> object:
     is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_DAMAGE
@@ -274,3 +305,8 @@ class RaidTarget(FrozenModel):
         default=None, description="Whether interceptors and escorts fight first; default: as the edition says"
     )
     cap: Cap = Field(default="edition", description="Most damage that the target can have")
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """All its fields as JSON-able data; not to be changed."""
+        return self.model_dump()

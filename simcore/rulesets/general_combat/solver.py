@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import add_to, binomial, convolve, new_sums, two_point
-from simcore.core.jit import kernel, part
+from simcore.core.jit import borrowed, kernel, part
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import (
     BOMBARDERS,
@@ -415,12 +415,13 @@ def _count_cycles(battle, n_own, now, then, counted, work):
 
 
 @part
-def _run_to_the_end(battle, n_own, now, cycle, work):
+def _run_to_the_end(battle, n_own, lent, cycle, work):
     """Go through all states in order of the attacker's units, with the loops of states to themselves divided out.
 
-    `now` holds the probabilities of the states after some cycle and, as stamps, the same times the number of the
+    `lent` holds the probabilities of the states after some cycle and, as stamps, the same times the number of the
     next one.
     """
+    now = borrowed(lent)
     rules = battle.rules
     own = battle.own
     enemy = battle.enemy
@@ -619,7 +620,35 @@ def _first_cycle(battle, plan, enemy_units, starts, chances, n_starts, bombed, w
 
 
 @part
-def solve_land(s, rows, battles, capacity, tallies, status, reached, ends):
+def _fight(lent, lent_plan, own_units, enemy_units, starts, chances, n_starts, bombed, lent_work, ends):
+    """Go through the cycles of a battle and add up how it ends; returns False if it may end in too many ways."""
+    battle = borrowed(lent)
+    plan = borrowed(lent_plan)
+    work = borrowed(lent_work)
+    rules = battle.rules
+    n_own = battle.ends_own.shape[1]
+    n_enemy = battle.ends_enemy.shape[1]
+    now = np.zeros((n_own, n_enemy, 2))
+    going = _first_cycle(battle, plan, enemy_units, starts, chances, n_starts, bombed, work, now)
+    cycle = np.int64(1)
+    by_cycle = battle.by_cycle
+    counted = max(np.int64(1), rules[_AFTER_CYCLES], rules[_LIMIT], len(by_cycle) - 2)
+    if rules[_AFTER_CYCLES] + rules[_LIMIT] + len(by_cycle) > 0:
+        then = np.zeros((n_own, n_enemy, 2))
+        cycle, going = _count_cycles(battle, n_own, now, then, counted, work)
+    battle.acc[_A_CYCLES] += going * cycle
+    battle.acc[_A_CYCLES + 1] += going * cycle * cycle
+    if len(by_cycle) > 0:
+        # Where so little was left that the rest was not counted one by one, the next cycle stands for all of it.
+        by_cycle[min(cycle + 1, len(by_cycle) - 1)] += going
+    if going > 0.0:
+        _run_to_the_end(battle, n_own, now, cycle, work)
+    _fold(battle, plan, own_units, enemy_units, n_own)
+    return len(battle.end_chance) == 0 or _note_ends(battle, plan, own_units, enemy_units, ends)
+
+
+@part
+def solve_land(s, rows, lent_battles, capacity, tallies, status, reached, ends):
     """Solve one battle on land or landing exactly.
 
     Parameters
@@ -628,7 +657,7 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached, ends):
         Entry of `rows`, `tallies`, `status` and `reached`.
     rows : int64 (N,)
         Matchup rows.
-    battles : Battles
+    lent_battles : Battles
     capacity : int64
         Most states of the attacker.
     tallies : float64 (N, K) or (N, K + 6)
@@ -640,6 +669,7 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached, ends):
     ends : Ends
         Output, of a single battle: how it ends; without room where nobody asks.
     """
+    battles = borrowed(lent_battles)
     row = rows[s]
     rules = battles.rules[row]
     odds = battles.odds
@@ -702,22 +732,7 @@ def solve_land(s, rows, battles, capacity, tallies, status, reached, ends):
     bombed = _bombardment(rules, odds, bombs + 2)
     for b in range(len(bombed)):
         battle.acc[_A_BOMBARD_HITS] += b * bombed[b]
-    now = np.zeros((n_own, n_enemy, 2))
-    going = _first_cycle(battle, plan, enemy.units, starts, chances, n_starts, bombed, work, now)
-    cycle = np.int64(1)
-    counted = max(np.int64(1), rules[_AFTER_CYCLES], rules[_LIMIT], len(ends.by_cycle) - 2)
-    if rules[_AFTER_CYCLES] + rules[_LIMIT] + len(ends.by_cycle) > 0:
-        then = np.zeros((n_own, n_enemy, 2))
-        cycle, going = _count_cycles(battle, n_own, now, then, counted, work)
-    battle.acc[_A_CYCLES] += going * cycle
-    battle.acc[_A_CYCLES + 1] += going * cycle * cycle
-    if len(ends.by_cycle) > 0:
-        # Where so little was left that the rest was not counted one by one, the next cycle stands for all of it.
-        ends.by_cycle[min(cycle + 1, len(ends.by_cycle) - 1)] += going
-    if going > 0.0:
-        _run_to_the_end(battle, n_own, now, cycle, work)
-    _fold(battle, plan, own.units, enemy.units, n_own)
-    if kept == 0 or _note_ends(battle, plan, own.units, enemy.units, ends):
+    if _fight(battle, plan, own.units, enemy.units, starts, chances, n_starts, bombed, work, ends):
         status[s] = _OK
 
 

@@ -22,11 +22,11 @@ __all__ = ["RULESET"]
 
 
 def _tally(
-    arrays: Armies, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Armies, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     from simcore.rulesets.mass_battle.drive import tally_battles  # noqa: PLC0415 - compiles kernels
 
-    return tally_battles(arrays, keys, segments, parallel=parallel)
+    return tally_battles(arrays, keys, segments, threads=threads)
 
 
 def _record(

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.chain import binomial, find_or_add, new_table
-from simcore.core.jit import kernel
+from simcore.core.chain import binomial, find_or_add, new_table, slots_for
+from simcore.core.jit import kernel, part
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, RowField, Standing
 from simcore.rulesets.mass_battle.lane import (
     N_STANDINGS,
@@ -24,7 +24,19 @@ from simcore.rulesets.mass_battle.lane import (
 )
 from simcore.rulesets.mass_battle.steps import can_pursue, is_broken
 
-__all__ = ["Army", "count_outcomes", "expand_rally", "grown", "list_states", "load_state", "room_after"]
+__all__ = [
+    "AFTER",
+    "COST",
+    "DICE",
+    "SQUADS",
+    "Army",
+    "count_outcomes",
+    "expand_rally",
+    "grown",
+    "list_states",
+    "load_state",
+    "room_after",
+]
 
 _ACTIVE = int(Standing.ACTIVE)
 _DUE = int(Standing.DUE)
@@ -38,6 +50,14 @@ _ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
 _MOST_HITS = 1 << 23
+_LANES = 32
+_MOST_LANES = 1 << 17
+"""Most ways in which the rallies of a turn may go."""
+_MANY = 1 << 16
+"""More than an army has squads."""
+
+AFTER, COST, SQUADS, DICE = range(4)
+"""Columns of `Army.hits`."""
 
 
 class Army(NamedTuple):
@@ -47,15 +67,19 @@ class Army(NamedTuple):
     ----------
     before : int16 (N, standing, T)
     after : int16 (E, standing, T)
-    dice, active, targets : int64 (N,)
-        Dice and number of active squads, squads that can be hit.
+    left, active : int64 (N,)
+        Dice of the active squads, -1 if nobody is active, and their number.
+    reach : int64 (N,)
+        Most effects of a roll.
     size : int64 (N,)
-        Squads in play, in falling order.
+        Squads in play, in falling order; among equal sizes those come first of which fewest squads are active.
+    start : int64
+        State in which the battle begins.
     broken, pursuers : int64 (E,)
     hit_start : int64 (N + 1,)
-        First outcome of each state in the lists of hits: suppressed, routed and destroyed, fastest to slowest,
-        together at most as many as can be hit; for each number of own ones again.
-    hit_after, hit_cost, hit_squads, hit_dice : int64
+        First outcome of each state in the list of hits: suppressed, routed and destroyed, fastest to slowest,
+        together at most its reach; for each number of own ones again.
+    hits : int64 (H, 4)
         State after the effects, cost and number of squads destroyed, dice left (-1 = nobody is active).
     rally_start : int64 (E + 1,)
     rally_state : int64, rally_chance : float64
@@ -64,17 +88,15 @@ class Army(NamedTuple):
 
     before: Any
     after: Any
-    dice: Any
+    left: Any
     active: Any
-    targets: Any
+    reach: Any
     size: Any
+    start: Any
     broken: Any
     pursuers: Any
     hit_start: Any
-    hit_after: Any
-    hit_cost: Any
-    hit_squads: Any
-    hit_dice: Any
+    hits: Any
     rally_start: Any
     rally_state: Any
     rally_chance: Any
@@ -90,50 +112,68 @@ def grown(array, n):
     return out
 
 
-@kernel
-def load_state(plan, squads, side, states, s, start, stop):
-    """Put a state into lanes `start` to `stop` - 1."""
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+@part
+def load_state(listed, squads, side, states, s, start, stop):
+    """Put a state into lanes `start` to `stop` - 1; `listed` are the types that the army has."""
+    for k in range(len(listed)):
+        t = listed[k]
         for standing in range(N_STANDINGS):
             n = states[s, standing, t] if standing < _IN_PLAY else 0
             for i in range(start, stop):
                 squads[side, standing, t, i] = n
 
 
-@kernel
-def _key(plan, squads, side, i):
-    """Return the number of the state in lane `i`."""
-    key = np.int64(0)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+@part
+def _fill_keys(squads, side, listed, bases, n, keys):
+    """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1."""
+    for i in range(n):
+        keys[i] = 0
+    for k in range(len(listed)):
+        t = listed[k]
         for standing in range(_IN_PLAY):
-            key = key * (plan.start[side, t] + 1) + squads[side, standing, t, i]
-    return key
+            for i in range(n):
+                keys[i] = keys[i] * bases[k] + squads[side, standing, t, i]
+
+
+@part
+def _keep_state(squads, side, listed, i, states, n):
+    """Copy the state in lane `i` to the end of a list of `n`."""
+    for k in range(len(listed)):
+        t = listed[k]
+        for standing in range(_IN_PLAY):
+            states[n, standing, t] = squads[side, standing, t, i]
+
+
+@part
+def _copy_lane(listed, squads, side, i, to):
+    """Copy an army's squads to another lane."""
+    for k in range(len(listed)):
+        t = listed[k]
+        for standing in range(N_STANDINGS):
+            squads[side, standing, t, to] = squads[side, standing, t, i]
 
 
 @kernel
-def _add_state(plan, squads, side, i, states, table, n):
-    """Return the index of the state in lane `i`, `n` if it is a new one and -1 if there is no room for it."""
-    at = find_or_add(table[0], table[1], _key(plan, squads, side, i), n)
-    if at == n:
-        if n == len(states):
-            return np.int64(-1)
-        for k in range(plan.n_types[side]):
-            t = plan.listed[side, k]
-            for standing in range(_IN_PLAY):
-                states[n, standing, t] = squads[side, standing, t, i]
-    return at
+def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hits, scratch):
+    """Go through all outcomes of the rolls for squads in flight; returns the lanes in use, -1 if there are too few.
 
-
-@kernel
-def expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scratch):
-    """Go through all outcomes of the rolls for squads in flight; the state is in lane 0, returns the lanes in use.
-
-    -1 if there are too few lanes.
+    Parameters
+    ----------
+    rules, plan, odds : arrays
+    squads : int32 (S, standing, T, L)
+        The states of an army in the first lanes; output: what comes of each.
+    side, n : int64
+        The army, and the number of its states.
+    chances : float64 (L,), origins : int64 (L,)
+        Output: probability of each lane, and the lane that it comes from.
+    tried, hits : int32 (L,), scratch : float64
+        Scratch.
     """
     room = len(chances)
-    chances[0] = 1.0
+    listed = plan.listed[side, : plan.n_types[side]]
+    for i in range(n):
+        chances[i] = 1.0
+        origins[i] = i
     begin_turn(plan, rules[_UNLIMITED] != 0, squads, side, n, np.int64(0), None)
     for c in range(plan.n_characters[side]):
         choose_tried(plan, squads, side, n, tried)
@@ -147,7 +187,8 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scrat
                 return np.int64(-1)
             o = plan.character_odds[side, c, t]
             success = odds[o, 0] / odds[o, 1]
-            squads[side, :, :, found] = squads[side, :, :, i]
+            _copy_lane(listed, squads, side, i, found)
+            origins[found] = origins[i]
             tried[found] = t
             hits[found] = 1
             chances[found] = chances[i] * success
@@ -155,8 +196,8 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scrat
             found += 1
         n = found
         settle_tried(rules, plan, squads, side, np.int64(c), n, tried, hits)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+    for k in range(len(listed)):
+        t = listed[k]
         found = n
         for i in range(n):
             hits[i] = 0
@@ -168,7 +209,8 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, tried, hits, scrat
             o = plan.rally_odds[side, t]
             binomial(routed, odds[o, 0], odds[o, 1], scratch)
             for h in range(1, routed + 1):
-                squads[side, :, :, found] = squads[side, :, :, i]
+                _copy_lane(listed, squads, side, i, found)
+                origins[found] = origins[i]
                 hits[found] = h
                 chances[found] = chances[i] * scratch[h]
                 found += 1
@@ -184,48 +226,68 @@ def count_outcomes(n):
     return (n + 1) * (n + 2) * (n + 3) // 6
 
 
-@kernel
-def _sort_states(plan, rules, side, before, n):
-    """Return the sizes of an army's states in falling order, the states in this order, and the place of each."""
+@part
+def _sort_states(listed, rules, before, active, n):
+    """Return the sizes of an army's states in falling order, the states in this order, and the place of each.
+
+    The solver takes states out one after the other, and little work is made by those that come back last.
+    """
     size = np.zeros(n, dtype=np.int64)
+    rank = np.zeros(n, dtype=np.int64)
     last = _FAILED if rules[_UNLIMITED] != 0 else _LATE
     for s in range(n):
-        for k in range(plan.n_types[side]):
-            t = plan.listed[side, k]
+        away = np.int64(0)
+        for k in range(len(listed)):
+            t = listed[k]
             for standing in range(last + 1):
                 size[s] += before[s, standing, t]
-    order = np.argsort(-size, kind="mergesort")
+                away += standing * before[s, standing, t]
+        rank[s] = ((_MANY - size[s]) * _MANY + active[s]) * 4 * _MANY - away
+    order = np.argsort(rank, kind="mergesort")
     place = np.zeros(n, dtype=np.int64)
     for s in range(n):
         place[order[s]] = s
     return size[order], order, place
 
 
-@kernel
-def _sort_hits(order, starts, sorted_starts, after, cost, squads, dice):
-    """Return the lists of hits with the states in another order, and write where each begins."""
+@part
+def _sort_hits(order, starts, hits):
+    """Return the list of hits with the states in another order, and where each begins."""
     n = len(order)
-    total = starts[n]
-    out = (
-        np.zeros(total, dtype=np.int64),
-        np.zeros(total, dtype=np.int64),
-        np.zeros(total, dtype=np.int64),
-        np.zeros(total, dtype=np.int64),
-    )
+    sorted_starts = np.zeros(n + 1, dtype=np.int64)
+    out = np.empty((starts[n], 4), dtype=np.int64)
     at = np.int64(0)
     for s in range(n):
         sorted_starts[s] = at
         for h in range(starts[order[s]], starts[order[s] + 1]):
-            out[0][at] = after[h]
-            out[1][at] = cost[h]
-            out[2][at] = squads[h]
-            out[3][at] = dice[h]
+            for c in range(4):
+                out[at, c] = hits[h, c]
             at += 1
     sorted_starts[n] = at
+    return sorted_starts, out
+
+
+@part
+def _grown_hits(hits, n):
+    """Return a list of hits with room for at least `n`."""
+    if n <= len(hits):
+        return hits
+    out = np.empty((max(n, 2 * len(hits)), 4), dtype=np.int64)
+    out[: len(hits)] = hits
     return out
 
 
-@kernel
+@part
+def _rally_lanes(plan, side):
+    """Most ways in which the rallies of a turn may go."""
+    ways = 1.0
+    for k in range(plan.n_types[side]):
+        ways *= plan.start[side, plan.listed[side, k]] + 1
+    ways *= 2.0 ** plan.n_characters[side]
+    return np.int64(min(ways, np.float64(_MOST_LANES)))
+
+
+@part
 def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, room_before, room_after):
     """List all states of an army that can be reached, and what leads from one to the other.
 
@@ -235,44 +297,54 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     n_before, n_after : int64
         Numbers of states; -1 for too many.
     """
+    n_types = plan.n_types[side]
+    listed = plan.listed[side, :n_types]
+    bases = np.zeros(n_types, dtype=np.int64)
+    type_dice = np.zeros(n_types, dtype=np.int64)
+    type_cost = np.zeros(n_types, dtype=np.int64)
+    mobile = np.zeros(n_types, dtype=np.int64)
     total = np.int64(0)
-    for k in range(plan.n_types[side]):
-        total += plan.start[side, plan.listed[side, k]]
-    width = count_outcomes(min(total, most_effects))
-    lanes = max(width, 256)
+    for k in range(n_types):
+        t = listed[k]
+        total += plan.start[side, t]
+        bases[k] = plan.start[side, t] + 1
+        type_dice[k] = plan.dice[side, t]
+        type_cost[k] = plan.cost[side, t]
+        mobile[k] = plan.mobile[side, t]
+    ways = _rally_lanes(plan, side)
+    lanes = max(count_outcomes(min(total, most_effects)), ways, _LANES)
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
     dealt = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
     effects = np.zeros((3, lanes), dtype=np.int32)
     fresh = np.zeros((MAX_TYPES, lanes), dtype=np.int32)
     ones = np.zeros((2, lanes), dtype=np.int32)
     tried = np.zeros(lanes, dtype=np.int32)
-    hits = np.zeros(lanes, dtype=np.int32)
+    hits_rolled = np.zeros(lanes, dtype=np.int32)
+    keys = np.zeros(lanes, dtype=np.int64)
     chances = np.zeros(lanes)
+    origins = np.zeros(lanes, dtype=np.int64)
+    batch = np.zeros(lanes // ways, dtype=np.int64)
+    counts = np.zeros(lanes // ways + 1, dtype=np.int64)
     scratch = np.zeros(total + 2)
-    slots = np.int64(16)
-    while slots < 2 * max(room_before, room_after) + 4:
-        slots *= 2
-    table_before = new_table(slots)
-    table_after = new_table(slots)
+    before_keys, before_places = new_table(slots_for(room_before))
+    after_keys, after_places = new_table(slots_for(room_after))
     before = np.zeros((room_before, _IN_PLAY, MAX_TYPES), dtype=np.int16)
     after = np.zeros((room_after, _IN_PLAY, MAX_TYPES), dtype=np.int16)
-    dice = np.zeros(room_before, dtype=np.int64)
+    left = np.zeros(room_before, dtype=np.int64)
     active = np.zeros(room_before, dtype=np.int64)
-    targets = np.zeros(room_before, dtype=np.int64)
+    reach = np.zeros(room_before, dtype=np.int64)
     broken = np.zeros(room_after, dtype=np.int64)
     pursuers = np.zeros(room_after, dtype=np.int64)
     hit_start = np.zeros(room_before + 1, dtype=np.int64)
-    hit_after = np.zeros(1024, dtype=np.int64)
-    hit_cost = np.zeros(1024, dtype=np.int64)
-    hit_squads = np.zeros(1024, dtype=np.int64)
-    hit_dice = np.zeros(1024, dtype=np.int64)
+    hits = np.empty((1024, 4), dtype=np.int64)
     rally_start = np.zeros(room_after + 1, dtype=np.int64)
-    rally_state = np.zeros(1024, dtype=np.int64)
-    rally_chance = np.zeros(1024)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
-        squads[side, _ACTIVE, t, 0] = plan.start[side, t]
-    _add_state(plan, squads, side, 0, before, table_before, np.int64(0))
+    rally_state = np.zeros(256, dtype=np.int64)
+    rally_chance = np.zeros(256)
+    for k in range(n_types):
+        squads[side, _ACTIVE, listed[k], 0] = bases[k] - 1
+    _fill_keys(squads, side, listed, bases, np.int64(1), keys)
+    find_or_add(before_keys, before_places, keys[0], np.int64(0))
+    _keep_state(squads, side, listed, np.int64(0), before, np.int64(0))
     n = np.int64(1)
     n_after = np.int64(0)
     n_hits = np.int64(0)
@@ -281,21 +353,24 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     s = np.int64(0)
     full = False
     while s < n and not full:
-        for k in range(plan.n_types[side]):
-            t = plan.listed[side, k]
-            dice[s] += plan.dice[side, t] * before[s, _ACTIVE, t]
+        targets = np.int64(0)
+        for k in range(n_types):
+            t = listed[k]
+            left[s] += type_dice[k] * before[s, _ACTIVE, t]
             active[s] += before[s, _ACTIVE, t]
-            targets[s] += before[s, _ACTIVE, t] + before[s, _DUE, t] + before[s, _LATE, t]
+            targets += before[s, _ACTIVE, t] + before[s, _DUE, t] + before[s, _LATE, t]
             if rules[_ROUTED_TARGETS] != 0:
-                targets[s] += before[s, _FAILED, t]
-        reach = min(targets[s], most_effects)
-        combinations = count_outcomes(reach)
+                targets += before[s, _FAILED, t]
+        if active[s] == 0:
+            left[s] = -1
+        reach[s] = min(targets, most_effects)
+        combinations = count_outcomes(reach[s])
         own_ones = min(active[s], most_ones)
-        load_state(plan, squads, side, before, s, 0, combinations)
+        load_state(listed, squads, side, before, s, 0, combinations)
         place = 0
-        for d in range(reach + 1):
-            for r in range(reach + 1 - d):
-                for p in range(reach + 1 - d - r):
+        for d in range(reach[s] + 1):
+            for r in range(reach[s] + 1 - d):
+                for p in range(reach[s] + 1 - d - r):
                     effects[2, place] = d
                     effects[1, place] = r
                     effects[0, place] = p
@@ -306,112 +381,119 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         if wanted > _MOST_HITS:
             full = True
             break
-        hit_after = grown(hit_after, wanted)
-        hit_cost = grown(hit_cost, wanted)
-        hit_squads = grown(hit_squads, wanted)
-        hit_dice = grown(hit_dice, wanted)
+        if wanted > len(hits):
+            hits = _grown_hits(hits, wanted)
         for own in range(own_ones + 1):
             result = squads
             if own > 0:
                 result = dealt
-                for k in range(plan.n_types[side]):
-                    t = plan.listed[side, k]
+                for k in range(n_types):
+                    t = listed[k]
                     for standing in range(N_STANDINGS):
                         for i in range(combinations):
                             dealt[side, standing, t, i] = squads[side, standing, t, i]
                 for i in range(combinations):
                     ones[side, i] = own
                 suppress_own(plan, dealt, side, combinations, ones, np.int64(0), None)
+            _fill_keys(result, side, listed, bases, combinations, keys)
             for i in range(combinations):
-                at = _add_state(plan, result, side, i, after, table_after, n_after)
-                if at < 0:
-                    full = True
-                    break
+                at = find_or_add(after_keys, after_places, keys[i], n_after)
                 if at == n_after:
+                    if n_after == room_after:
+                        full = True
+                        break
+                    _keep_state(result, side, listed, i, after, n_after)
                     n_after += 1
-                cost = np.int64(0)
-                gone = np.int64(0)
-                left = np.int64(0)
-                standing_dice = np.int64(0)
-                for k in range(plan.n_types[side]):
-                    t = plan.listed[side, k]
-                    destroyed = np.int64(result[side, _DESTROYED, t, i])
-                    cost += plan.cost[side, t] * destroyed
-                    gone += destroyed
-                    # Before his own ones count, an army answers with what the enemy has left it (MA-11).
-                    left += squads[side, _ACTIVE, t, i]
-                    standing_dice += plan.dice[side, t] * squads[side, _ACTIVE, t, i]
-                hit_after[n_hits] = at
-                hit_cost[n_hits] = cost
-                hit_squads[n_hits] = gone
-                hit_dice[n_hits] = standing_dice if left > 0 else -1
-                n_hits += 1
+                hits[n_hits + i, AFTER] = at
             if full:
                 break
+            _describe_hits(squads, result, side, listed, type_dice, type_cost, combinations, hits, n_hits)
+            n_hits += combinations
         while expanded < n_after and not full:
-            e = expanded
-            expanded += 1
-            rally_start[e] = n_rallies
-            standing_active = np.int64(0)
-            suppressed = np.int64(0)
-            for k in range(plan.n_types[side]):
-                t = plan.listed[side, k]
-                standing_active += after[e, _ACTIVE, t]
-                suppressed += after[e, _DUE, t] + after[e, _LATE, t]
-                if plan.mobile[side, t] != 0:
+            first = expanded
+            n_batch = np.int64(0)
+            while expanded < n_after and n_batch < len(batch):
+                e = expanded
+                expanded += 1
+                standing_active = np.int64(0)
+                suppressed = np.int64(0)
+                for k in range(n_types):
+                    t = listed[k]
                     resting = np.int64(after[e, _DUE, t]) + np.int64(after[e, _LATE, t])
-                    pursuers[e] += can_pursue(np.int64(after[e, _ACTIVE, t]), resting, rules[_LIMIT])
-            if is_broken(standing_active, suppressed):
-                broken[e] = 1
-                continue
-            load_state(plan, dealt, side, after, e, 0, 1)
-            found = expand_rally(rules, plan, odds, dealt, side, np.int64(1), chances, tried, hits, scratch)
+                    standing_active += after[e, _ACTIVE, t]
+                    suppressed += resting
+                    if mobile[k] != 0:
+                        pursuers[e] += can_pursue(np.int64(after[e, _ACTIVE, t]), resting, rules[_LIMIT])
+                if is_broken(standing_active, suppressed):
+                    broken[e] = 1
+                    continue
+                load_state(listed, dealt, side, after, e, n_batch, n_batch + 1)
+                batch[n_batch] = e
+                n_batch += 1
+            found = expand_rally(
+                rules, plan, odds, dealt, side, n_batch, chances, origins, tried, hits_rolled, scratch
+            )  # fmt: skip
             if found < 0:
                 full = True
                 break
-            rally_state = grown(rally_state, n_rallies + found)
-            rally_chance = grown(rally_chance, n_rallies + found)
+            if n_rallies + found > len(rally_state):
+                rally_state = grown(rally_state, n_rallies + found)
+                rally_chance = grown(rally_chance, n_rallies + found)
+            # What comes of the same state is listed together.
+            counts[: n_batch + 1] = 0
+            for i in range(found):
+                if chances[i] > 0.0:
+                    counts[origins[i] + 1] += 1
+            place = np.int64(0)
+            for e in range(first, expanded):
+                rally_start[e] = n_rallies
+                if broken[e] == 0:
+                    n_rallies += counts[place + 1]
+                    counts[place + 1] = n_rallies
+                    place += 1
+            counts[0] = rally_start[first]
+            if not remembers:
+                for k in range(n_types):
+                    for i in range(found):
+                        dealt[side, _FAILED, listed[k], i] = 0
+            _fill_keys(dealt, side, listed, bases, found, keys)
             for i in range(found):
                 if chances[i] == 0.0:
                     continue
-                if not remembers:
-                    for k in range(plan.n_types[side]):
-                        dealt[side, _FAILED, plan.listed[side, k], i] = 0
-                at = _add_state(plan, dealt, side, i, before, table_before, n)
-                if at < 0:
-                    full = True
-                    break
+                at = find_or_add(before_keys, before_places, keys[i], n)
                 if at == n:
+                    if n == room_before:
+                        full = True
+                        break
+                    _keep_state(dealt, side, listed, i, before, n)
                     n += 1
-                rally_state[n_rallies] = at
-                rally_chance[n_rallies] = chances[i]
-                n_rallies += 1
+                m = counts[origins[i]]
+                counts[origins[i]] = m + 1
+                rally_state[m] = at
+                rally_chance[m] = chances[i]
         s += 1
-    hit_start[n if not full else 0] = n_hits
+    if full:
+        n = np.int64(0)
+        n_hits = np.int64(0)
+        n_rallies = np.int64(0)
+    hit_start[n] = n_hits
     rally_start[n_after if not full else 0] = n_rallies
-    size, order, place = _sort_states(plan, rules, side, before, 0 if full else n)
-    hits_sorted = np.zeros(len(hit_start), dtype=np.int64)
-    if not full:
-        before, dice, active, targets = before[order], dice[order], active[order], targets[order]
-        hit_after, hit_cost, hit_squads, hit_dice = _sort_hits(
-            order, hit_start, hits_sorted, hit_after, hit_cost, hit_squads, hit_dice
-        )
-        for i in range(n_rallies):
-            rally_state[i] = place[rally_state[i]]
+    size, order, place = _sort_states(listed, rules, before, active, n)
+    sorted_starts, sorted_hits = _sort_hits(order, hit_start, hits)
+    for i in range(n_rallies):
+        rally_state[i] = place[rally_state[i]]
     army = Army(
-        before=before,
+        before=before[order],
         after=after,
-        dice=dice,
-        active=active,
-        targets=targets,
+        left=left[order],
+        active=active[order],
+        reach=reach[order],
         size=size,
+        start=place[0] if not full else np.int64(0),
         broken=broken,
         pursuers=pursuers,
-        hit_start=hits_sorted,
-        hit_after=hit_after,
-        hit_cost=hit_cost,
-        hit_squads=hit_squads,
-        hit_dice=hit_dice,
+        hit_start=sorted_starts,
+        hits=sorted_hits,
         rally_start=rally_start,
         rally_state=rally_state,
         rally_chance=rally_chance,
@@ -419,7 +501,28 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     return army, np.int64(-1) if full else n, n_after
 
 
-@kernel
+@part
+def _describe_hits(squads, result, side, listed, type_dice, type_cost, n, hits, start):
+    """Write down what each outcome of a roll costs and leaves; `result` differs from `squads` by own ones."""
+    for i in range(n):
+        cost = np.int64(0)
+        gone = np.int64(0)
+        left = np.int64(0)
+        dice = np.int64(0)
+        for k in range(len(listed)):
+            t = listed[k]
+            destroyed = np.int64(result[side, _DESTROYED, t, i])
+            cost += type_cost[k] * destroyed
+            gone += destroyed
+            # Before his own ones count, an army answers with what the enemy has left it (MA-11).
+            left += squads[side, _ACTIVE, t, i]
+            dice += type_dice[k] * squads[side, _ACTIVE, t, i]
+        hits[start + i, COST] = cost
+        hits[start + i, SQUADS] = gone
+        hits[start + i, DICE] = dice if left > 0 else -1
+
+
+@part
 def room_after(plan, side, remembers):
     """Most states of an army after the rolls: one place more than before them, since squads are routed."""
     places = 5 if remembers != 0 else 4

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.dice import build_dice_table
+from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.mass_battle import kernel
 from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, Armies
@@ -37,18 +38,24 @@ def _run(
     trace: npt.NDArray[np.int32] | None,
     script: npt.NDArray[np.int64] | None,
     *,
-    parallel: bool,
+    threads: int,
 ) -> _Tallied:
     tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
-    run: Any = kernel.resolve_parallel if parallel else kernel.resolve_serial
-    run(segments, arrays, _dice_table(arrays.odds.tobytes()), keys, tally, status, where, records, trace, script)
+    run: Any = kernel.resolve_all
+    table = _dice_table(arrays.odds.tobytes())
+
+    def resolve(low: int, high: int) -> None:
+        here = slice(low, high)
+        run(segments[here], arrays, table, keys, tally[here], status[here], where[here], records, trace, script)
+
+    share_out(resolve, len(segments), threads)
     return tally, status, where
 
 
 def tally_battles(
-    arrays: Armies, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, parallel: bool
+    arrays: Armies, keys: npt.NDArray[np.uint64], segments: npt.NDArray[np.int64], *, threads: int
 ) -> _Tallied:
     """Resolve runs of battles.
 
@@ -58,7 +65,7 @@ def tally_battles(
     keys : uint64 (M, 2)
     segments : int64 (N, 3)
         Matchup row, first battle, number of battles.
-    parallel : bool
+    threads : int
 
     Returns
     -------
@@ -66,7 +73,7 @@ def tally_battles(
     status : uint8 (N,)
     where : int64 (N,)
     """
-    return _run(arrays, keys, np.ascontiguousarray(segments[:, :3]), None, None, None, parallel=parallel)
+    return _run(arrays, keys, np.ascontiguousarray(segments[:, :3]), None, None, None, threads=threads)
 
 
 def run_one(
@@ -97,7 +104,7 @@ def run_one(
         As in `tally_battles`, with one row.
     """
     segments = np.array([[row, first, len(records.outcome)]], dtype=np.int64)
-    return _run(arrays, keys, segments, records, trace, script, parallel=False)
+    return _run(arrays, keys, segments, records, trace, script, threads=1)
 
 
 def record_battles(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.threads import share_out
 from simcore.enums import Side, Status
 from simcore.rulesets.mass_battle.encoding import ACCUMULATORS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simcore.rulesets.mass_battle.encoding import Armies
     from simcore.rulesets.mass_battle.params import MassBattleScenario
@@ -23,6 +23,7 @@ __all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battle
 MOST_STATES = 2**19
 """Most pairs of states of both armies: one turn takes about a microsecond for each."""
 _AT_A_TIME = 16
+_SIDES = tuple(Side)
 _STATE = 10_000
 """Steps of a nanosecond that a pair of states takes over as many turns as are usual."""
 _USUAL_TURNS = 100
@@ -36,8 +37,12 @@ def side_states(scenario: MassBattleScenario, side: Side) -> int:
     Of each type some squads are active, some come back in this turn or the next, some have left; where it matters
     who is in flight that is one more place.
     """
-    places = 4 if scenario.remembers_flight(side) else 3
-    return prod(comb(count + places, places) for count in scenario.counts(side).values())
+    return _places(scenario.counts(side), remembers=scenario.remembers_flight(side))
+
+
+def _places(counts: Mapping[str, int], *, remembers: bool) -> int:
+    places = 4 if remembers else 3
+    return prod([comb(count + places, places) for count in counts.values()])
 
 
 def count_states(scenario: MassBattleScenario) -> int:
@@ -99,23 +104,16 @@ def solve_battles(
     tally = np.zeros((m, len(ACCUMULATORS)))
     states = np.zeros(m, dtype=np.int64)
     status = np.full(m, Status.UNSET, dtype=np.uint8)
-    remembers = np.array(
-        [[scenario.remembers_flight(side) for side in Side] for scenario in scenarios], dtype=np.int64
-    ).reshape(m, len(Side))
-    rooms = np.array(
-        [[side_states(scenario, side) for side in Side] for scenario in scenarios], dtype=np.int64
-    ).reshape(m, len(Side))
+    remembers = np.zeros((m, len(Side)), dtype=np.int64)
+    rooms = np.zeros((m, len(Side)), dtype=np.int64)
+    for row, scenario in enumerate(scenarios):
+        for side in _SIDES:
+            remembers[row, side] = scenario.remembers_flight(side)
+            rooms[row, side] = _places(scenario.counts(side), remembers=bool(remembers[row, side]))
     run: Any = solver.solve_all
 
-    def solve(low: int) -> None:
-        part = np.arange(low, min(low + _AT_A_TIME, m))
-        run(part, arrays, remembers, rooms, tally, status, states)
+    def solve(low: int, high: int) -> None:
+        run(np.arange(low, high), arrays, remembers, rooms, tally, status, states)
 
-    starts = range(0, m, _AT_A_TIME)
-    if threads == 1 or len(starts) <= 1:
-        for low in starts:
-            solve(low)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(solve, starts))
+    share_out(solve, m, threads, most=_AT_A_TIME)
     return tally, states, status

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import driver, kernel, prange
+from simcore.core.jit import kernel
 from simcore.core.lane import emit, sort_lanes, throw
 from simcore.core.rng import draw_tag, fill_words, philox4x32
 from simcore.enums import Status
@@ -48,7 +48,7 @@ from simcore.rulesets.mass_battle.lane import (
 from simcore.rulesets.mass_battle.steps import confirms, dice_below_four
 from simcore.rulesets.mass_battle.trace import UNDECIDED, Event
 
-__all__ = ["MAX_TURN", "resolve_chunk", "resolve_parallel", "resolve_serial"]
+__all__ = ["MAX_TURN", "resolve_all"]
 
 MAX_TURN = (1 << 20) - 1
 
@@ -550,14 +550,7 @@ def resolve_chunk(s, segments, armies, table, keys, tallies, status, where, reco
 
 
 @kernel
-def resolve_serial(segments, armies, table, keys, tallies, status, where, records, trace, script):
+def resolve_all(segments, armies, table, keys, tallies, status, where, records, trace, script):
     """Resolve all segments one after the other; arguments as in `resolve_chunk`."""
     for s in range(len(segments)):
-        resolve_chunk(s, segments, armies, table, keys, tallies, status, where, records, trace, script)
-
-
-@driver
-def resolve_parallel(segments, armies, table, keys, tallies, status, where, records, trace, script):
-    """Resolve all segments on all threads; arguments as in `resolve_chunk`."""
-    for s in prange(len(segments)):
-        resolve_chunk(s, segments, armies, table, keys, tallies, status, where, records, trace, script)
+        resolve_chunk(np.int64(s), segments, armies, table, keys, tallies, status, where, records, trace, script)

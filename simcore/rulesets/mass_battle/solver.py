@@ -5,21 +5,28 @@ the parts of the rolls that concern the roller himself, what happens to one army
 other, so a turn is a product of two rows of probabilities (`turn_rows`).
 
 States recur, since a suppressed squad comes back, but squads that are gone never do: all pairs of states with as many
-squads on either side are moved on among themselves until next to nothing stays, then the time spent in them leads to
-smaller armies. Where a limit of turns matters, or pools change from turn to turn, all pairs are moved on turn by turn
-instead. The mean losses so far come along with each pair: they are all that variances need. What an ending is
-worth is worked out once, from the time that the battle spends in each pair.
+squads on either side are a block that is left for good some time. Block by block, the time spent in each pair is
+found, in small blocks by elimination, in large ones by moving on what is there until next to nothing stays; then that
+time leads to smaller armies. Where a limit of turns matters, or pools change from turn to turn, all pairs are moved
+on turn by turn instead (`moves`). The mean losses so far come along with each pair: they are all that variances need.
+What an ending is worth is worked out once, from the time that the battle spends in each pair.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from simcore.core.jit import kernel
+from simcore.core.jit import kernel, part
 from simcore.enums import Status
-from simcore.rulesets.mass_battle.army_states import list_states, load_state, room_after
+from simcore.rulesets.mass_battle.army_states import (
+    AFTER,
+    DICE,
+    SQUADS,
+    count_outcomes,
+    list_states,
+    load_state,
+    room_after,
+)
 from simcore.rulesets.mass_battle.encoding import (
     MAX_TYPES,
     STATUSES,
@@ -31,19 +38,37 @@ from simcore.rulesets.mass_battle.encoding import (
     Standing,
 )
 from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battle, plan_matchup
+from simcore.rulesets.mass_battle.moves import (
+    KINDS,
+    Frame,
+    kept_ones,
+    move_line,
+    new_scratch,
+    outlast_limit,
+    pool_terms,
+    pool_with,
+    settle_owed,
+    solve_block,
+)
 from simcore.rulesets.mass_battle.steps import GOES_ON, conclude
 from simcore.rulesets.mass_battle.turn_rows import (
+    CAUGHT,
+    CAUGHT_LOST,
+    CAUGHT_SQ,
+    CHASES,
+    CHASES_LOST,
+    LOST,
+    LOST_SQ,
+    MASS,
+    STAYS,
     binomials,
-    chances_of,
-    dice_left,
     dice_of,
     face,
+    in_reach,
+    list_chances,
     list_rows,
     ones_of,
-    outcomes_of,
     pool_index,
-    pool_of,
-    reach_of,
 )
 
 __all__ = ["solve_all", "solve_battle"]
@@ -58,7 +83,9 @@ _FAILED = int(Standing.FAILED)
 _DESTROYED = int(Standing.DESTROYED)
 _CAPTURED = int(Standing.CAPTURED)
 _ONES_EVERY_ROLL = int(RowField.ONES_EVERY_ROLL)
+_NEGATIVE_COUNT = int(RowField.NEGATIVE_COUNT)
 _INITIATIVE = int(RowField.INITIATIVE)
+_UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _MUTUAL = int(RowField.MUTUAL_OUTCOME)
 _MAX_TURNS = int(RowField.MAX_TURNS)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
@@ -78,441 +105,356 @@ _A_SURVIVORS = int(Accumulator.SURVIVORS)
 _N_STATUSES = len(STATUSES)
 _N_OUTCOMES = len(Outcome)
 _SPECK = 1e-21
-"""Probabilities of pairs of states below this are dropped."""
+"""Probabilities of pairs of states below this are dropped in a turn."""
 _REMNANT = 1e-15
 """A battle is left when so little goes on."""
-_STAYS = 1e-19
-"""A level is left when so little stays in it."""
+_DROPPED = 1e-14
+"""Most probability that stays where it is in the end in all pairs of states, or that a limit cuts off."""
+_DELAY = 1.57
+"""How much longer a squad takes that is out of action for one turn more."""
+_BAR = 1e-6
+"""Share of the largest probability in a block below which others wait for their next turn."""
+_TINY_SHARE = 0.1
+"""Share of the least probability that is moved on below which it is left out on its way."""
 _MOST_STAYS = 1_000
-_STRETCH = 1.5
-"""Weight of each further turn in the bound of the time that a battle takes."""
-_FAR = 60
-"""A limit of turns that may be too far away to matter."""
+_SMALL_BLOCK = 256
+"""Most pairs of states of a block that is solved by elimination."""
 _MOST_HITS = 1 << 23
 _MOST_TURNS = (1 << 20) - 1
 _MOST_EFFORT = 1 << 38
 """Most multiplications of a battle that goes on and on."""
 
 
-class _Weights(NamedTuple):
-    """How often each row of an army is passed, by how the battle ends then. R rows, J levels of pursuit.
-
-    Attributes
-    ----------
-    passed : float64 (R,)
-    wins, undecided : float64 (R,)
-        For the part of the row that leaves the army unbroken.
-    loses : float64 (R, J), mutual : float64 (R,)
-        For the part that breaks it.
-    """
-
-    passed: Any
-    wins: Any
-    undecided: Any
-    loses: Any
-    mutual: Any
+_PASSED, _BEATEN, _UNDECIDED_YET, _CHASED = range(4)
+"""Columns of the weights of an army's rows: how often each is passed; where the enemy breaks, where the limit is
+reached while both stand, and, from `_CHASED` on, where the enemy stands and pursues at a level."""
+_FACTS = 5
+"""Columns of `Rows.facts` for a level of pursuit."""
 
 
-@kernel
-def _new_weights(rows, levels):
-    n = len(rows.low)
-    return _Weights(
-        passed=np.zeros(n),
-        wins=np.zeros(n),
-        undecided=np.zeros(n),
-        loses=np.zeros((n, levels)),
-        mutual=np.zeros(n),
-    )
-
-
-@kernel
-def _book(own, enemy, a, b, p, qa, qb, own_weights, enemy_weights, is_last, moments):
+@part
+def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
     """Book what happens when row `a` of one army meets row `b` of the other.
 
     Parameters
     ----------
-    own, enemy : Rows
+    facts_a, facts_b : float64
+        Of both armies' rows.
     a, b : int64
     p, qa, qb : float64
         How often they meet, and that times the losses of both armies so far.
-    own_weights, enemy_weights : _Weights
+    sums_a, sums_b : float64 (R, 3 + J)
+        Weights of the rows.
     is_last : bool
         Whether the limit of turns is reached after this turn.
     moments : float64 (5,)
         Loss of the first army and its square, of the second, and their product.
     """
-    mass_a, mass_b = own.mass[a], enemy.mass[b]
-    stays_a, stays_b = own.stays[a], enemy.stays[b]
+    mass_a, mass_b = facts_a[a, MASS], facts_b[b, MASS]
+    stays_a, stays_b = facts_a[a, STAYS], facts_b[b, STAYS]
+    lost_a, lost_b = facts_a[a, LOST], facts_b[b, LOST]
     breaks_a, breaks_b = mass_a - stays_a, mass_b - stays_b
-    own_weights.passed[a] += p * mass_b
-    enemy_weights.passed[b] += p * mass_a
-    own_weights.wins[a] += p * breaks_b
-    enemy_weights.wins[b] += p * breaks_a
-    own_weights.mutual[a] += p * breaks_b
-    enemy_weights.mutual[b] += p * breaks_a
+    sums_a[a, _PASSED] += p * mass_b
+    sums_b[b, _PASSED] += p * mass_a
+    sums_a[a, _BEATEN] += p * breaks_b
+    sums_b[b, _BEATEN] += p * breaks_a
     if is_last:
-        own_weights.undecided[a] += p * stays_b
-        enemy_weights.undecided[b] += p * stays_a
-    moments[0] += p * own.lost[a] * mass_b
-    moments[1] += p * own.lost_sq[a] * mass_b + 2.0 * qa * own.lost[a] * mass_b
-    moments[2] += p * enemy.lost[b] * mass_a
-    moments[3] += p * enemy.lost_sq[b] * mass_a + 2.0 * qb * enemy.lost[b] * mass_a
-    moments[4] += p * own.lost[a] * enemy.lost[b] + qa * enemy.lost[b] * mass_a + qb * own.lost[a] * mass_b
-    for j in range(own.chases.shape[1]):
-        c = own.chases[a, j]
+        sums_a[a, _UNDECIDED_YET] += p * stays_b
+        sums_b[b, _UNDECIDED_YET] += p * stays_a
+    moments[0] += p * lost_a * mass_b
+    moments[1] += (p * facts_a[a, LOST_SQ] + 2.0 * qa * lost_a) * mass_b
+    moments[2] += p * lost_b * mass_a
+    moments[3] += (p * facts_b[b, LOST_SQ] + 2.0 * qb * lost_b) * mass_a
+    moments[4] += p * lost_a * lost_b + qa * lost_b * mass_a + qb * lost_a * mass_b
+    for j in range((facts_a.shape[1] - CHASES) // _FACTS):
+        shift = _FACTS * j
+        c = facts_a[a, CHASES + shift]
         if c > 0.0 and breaks_b > 0.0:
-            enemy_weights.loses[b, j] += p * c
-            moments[2] += p * c * enemy.caught[b, j]
-            moments[3] += p * c * (enemy.caught_sq[b, j] + 2.0 * enemy.caught_lost[b, j])
-            moments[3] += 2.0 * qb * c * enemy.caught[b, j]
-            moments[4] += qa * c * enemy.caught[b, j] + p * own.chases_lost[a, j] * enemy.caught[b, j]
-        c = enemy.chases[b, j]
+            sums_b[b, _CHASED + j] += p * c
+            caught = facts_b[b, CAUGHT + shift]
+            moments[2] += p * c * caught
+            moments[3] += p * c * (facts_b[b, CAUGHT_SQ + shift] + 2.0 * facts_b[b, CAUGHT_LOST + shift])
+            moments[3] += 2.0 * qb * c * caught
+            moments[4] += (qa * c + p * facts_a[a, CHASES_LOST + shift]) * caught
+        c = facts_b[b, CHASES + shift]
         if c > 0.0 and breaks_a > 0.0:
-            own_weights.loses[a, j] += p * c
-            moments[0] += p * c * own.caught[a, j]
-            moments[1] += p * c * (own.caught_sq[a, j] + 2.0 * own.caught_lost[a, j])
-            moments[1] += 2.0 * qa * c * own.caught[a, j]
-            moments[4] += qb * c * own.caught[a, j] + p * enemy.chases_lost[b, j] * own.caught[a, j]
+            sums_a[a, _CHASED + j] += p * c
+            caught = facts_a[a, CAUGHT + shift]
+            moments[0] += p * c * caught
+            moments[1] += p * c * (facts_a[a, CAUGHT_SQ + shift] + 2.0 * facts_a[a, CAUGHT_LOST + shift])
+            moments[1] += 2.0 * qa * c * caught
+            moments[4] += (qb * c + p * facts_b[b, CHASES_LOST + shift]) * caught
 
 
-@kernel
-def _account(rules, plan, armies, rows, roles, frame, turn, spent, weights, is_last, moments):
+@part
+def _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments):
     """Book the time `spent` in pairs of states in a turn; a pool and its effects are the same in all of it."""
-    first, second = armies
-    own, enemy = rows
-    sequential, low_first, low_second, ones_first, ones_second, dice_kinds = frame
-    for a in range(spent.shape[1]):
-        dice_a = dice_left(first, a)
-        for b in range(spent.shape[2]):
-            p = spent[0, a, b]
+    left_a, left_b = lefts
+    at_a, at_b = ats
+    facts_a, facts_b = facts
+    sums_a, sums_b = weights
+    n_b = len(left_b)
+    several = frame.dice_kinds if frame.sequential != 0 else np.int64(1)
+    for a in range(len(left_a)):
+        dice_a = left_a[a]
+        for b in range(n_b):
+            pair = KINDS * (a * n_b + b)
+            p = spent[pair]
             if p == 0.0:
                 continue
-            dice_b = dice_left(second, b)
-            pool_a = pool_of(rules, plan, roles[0], turn, dice_a, dice_b)
-            index_a = pool_index(pool_a, dice_a, low_first)
-            kept_a = np.int64(1) if index_a == 0 else ones_of(rules, pool_a, ones_first)
-            for g in range(dice_kinds if sequential else 1):
-                left = np.int64(g - 1) if sequential else dice_b
-                pool_b = pool_of(rules, plan, roles[1], turn, left, dice_a)
-                index_b = pool_index(pool_b, left, low_second)
-                kept_b = np.int64(1) if index_b == 0 else ones_of(rules, pool_b, ones_second)
+            dice_b = left_b[b]
+            pool_a = pool_with(terms[0], dice_a, dice_b)
+            index_a = pool_index(pool_a, dice_a, frame.low_first)
+            kept_a = kept_ones(frame, index_a, pool_a, frame.ones_first)
+            for g in range(several):
+                left = np.int64(g - 1) if frame.sequential != 0 else dice_b
+                pool_b = pool_with(terms[1], left, dice_a)
+                index_b = pool_index(pool_b, left, frame.low_second)
+                kept_b = kept_ones(frame, index_b, pool_b, frame.ones_second)
                 for ka in range(kept_a):
                     for kb in range(kept_b):
-                        row_b = enemy.at[b, index_a, ka, kb, g if sequential else 0]
-                        if enemy.mass[row_b] == 0.0:
+                        row_b = at_b[b, index_a, ka, kb, g]
+                        if facts_b[row_b, MASS] == 0.0:
                             continue
-                        row_a = own.at[a, index_b, kb, ka, 0]
+                        row_a = at_a[a, index_b, kb, ka, 0]
                         _book(
-                            own, enemy, row_a, row_b, p, spent[1, a, b], spent[2, a, b],
-                            weights[0], weights[1], is_last, moments,
+                            facts_a, facts_b, row_a, row_b, p, spent[pair + 1], spent[pair + 2],
+                            sums_a, sums_b, is_last, moments,
                         )  # fmt: skip
 
 
-@kernel
-def _move(rules, plan, armies, rows, roles, frame, turn, source, target, span, keeps, middle, used):
-    """Move the pairs of states in a block on by one turn; returns the multiplications made.
-
-    Parameters
-    ----------
-    source, target : float64 (kinds, states, states)
-        Probability, the same times the losses of both armies so far; and, where there are five, times the turns
-        so far, and weighted with the time (see `_run_by_level`). Added to `target`.
-    span : tuple of int64
-        First and past-the-last state of either army in the block.
-    keeps : int64
-        0: all targets; 1: only those inside the block; 2: only those outside.
-    middle : float64 (kinds, places, states), used : int64 (places,)
-        Scratch.
-    """
-    first, second = armies
-    own, enemy = rows
-    sequential, low_first, low_second, ones_first, ones_second, dice_kinds = frame
-    a_first, a_last, b_first, b_last = span
-    n_second = source.shape[2]
-    timed = source.shape[0] > 3
-    effort = np.int64(0)
-    for a in range(a_first, a_last):
-        dice_a = dice_left(first, a)
-        some = False
-        for b in range(b_first, b_last):
-            p = source[0, a, b]
-            if p < _SPECK:
-                continue
-            if not some:
-                some = True
-                used[:] = 0
-            qa = source[1, a, b]
-            qb = source[2, a, b]
-            w = source[3, a, b] + p if timed else 0.0
-            z = source[4, a, b] * _STRETCH if timed else 0.0
-            dice_b = dice_left(second, b)
-            pool_a = pool_of(rules, plan, roles[0], turn, dice_a, dice_b)
-            index_a = pool_index(pool_a, dice_a, low_first)
-            kept_a = np.int64(1) if index_a == 0 else ones_of(rules, pool_a, ones_first)
-            for g in range(dice_kinds if sequential else 1):
-                left = np.int64(g - 1) if sequential else dice_b
-                pool_b = pool_of(rules, plan, roles[1], turn, left, dice_a)
-                index_b = pool_index(pool_b, left, low_second)
-                kept_b = np.int64(1) if index_b == 0 else ones_of(rules, pool_b, ones_second)
-                for ka in range(kept_a):
-                    for kb in range(kept_b):
-                        row = enemy.at[b, index_a, ka, kb, g if sequential else 0]
-                        low, high = enemy.low[row], enemy.high[row]
-                        start = enemy.start[row] - low
-                        if keeps == 1:
-                            low, high = max(low, b_first), min(high, b_last)
-                        if low >= high:
-                            continue
-                        place = (index_b * (ones_second + 1) + kb) * (ones_first + 1) + ka
-                        if used[place] == 0:
-                            used[place] = 1
-                            for k in range(source.shape[0]):
-                                middle[k, place, :] = 0.0
-                        effort += high - low
-                        chance = enemy.chance[start + low : start + high]
-                        loss = enemy.loss[start + low : start + high]
-                        mid = middle[0, place, low:high]
-                        mid_a = middle[1, place, low:high]
-                        mid_b = middle[2, place, low:high]
-                        for k in range(high - low):
-                            mid[k] += p * chance[k]
-                            mid_a[k] += qa * chance[k]
-                            mid_b[k] += qb * chance[k] + p * loss[k]
-                        if timed:
-                            mid_w = middle[3, place, low:high]
-                            mid_z = middle[4, place, low:high]
-                            for k in range(high - low):
-                                mid_w[k] += w * chance[k]
-                                mid_z[k] += z * chance[k]
-        if not some:
+@part
+def _take_line(source, n, a, first, last, least, line):
+    """Copy a line of pairs of states, as it is a turn later, where there is more than `least`; whether there is."""
+    some = False
+    for b in range(first, last):
+        at = KINDS * (a * n + b)
+        p = source[at]
+        if p <= least:
+            line[KINDS * b] = 0.0
             continue
-        for place in range(len(used)):
-            if used[place] == 0:
-                continue
-            ka = place % (ones_first + 1)
-            kb = place // (ones_first + 1) % (ones_second + 1)
-            index_b = place // (ones_first + 1) // (ones_second + 1)
-            row = own.at[a, index_b, kb, ka, 0]
-            low, high = own.low[row], own.high[row]
-            start = own.start[row] - low
-            if keeps == 1:
-                low, high = max(low, a_first), min(high, a_last)
-            for m in range(low, max(low, high)):
-                chance_a = own.chance[start + m]
-                if chance_a == 0.0:
-                    continue
-                loss_a = own.loss[start + m]
-                if keeps == 0:
-                    effort += _add_row(middle, place, target, m, chance_a, loss_a, np.int64(0), n_second)
-                elif keeps == 1:
-                    effort += _add_row(middle, place, target, m, chance_a, loss_a, b_first, b_last)
-                else:
-                    # Larger armies cannot be reached.
-                    begin = b_last if m < a_last else b_first
-                    effort += _add_row(middle, place, target, m, chance_a, loss_a, begin, n_second)
-    return effort
+        some = True
+        for k in range(KINDS):
+            line[KINDS * b + k] = source[at + k]
+        line[KINDS * b + KINDS - 1] += p
+    return some
 
 
-@kernel
-def _add_row(middle, place, target, m, chance, loss, low, high):
-    """Add a row of `middle` to the row of state `m` in `target`, from `low` to `high` - 1; returns its length."""
-    mid = middle[0, place, low:high]
-    mid_a = middle[1, place, low:high]
-    mid_b = middle[2, place, low:high]
-    row = target[0, m, low:high]
-    row_a = target[1, m, low:high]
-    row_b = target[2, m, low:high]
-    for k in range(len(mid)):
-        row[k] += chance * mid[k]
-        row_a[k] += chance * mid_a[k] + loss * mid[k]
-        row_b[k] += chance * mid_b[k]
-    if target.shape[0] > 3:
-        mid_w = middle[3, place, low:high]
-        mid_z = middle[4, place, low:high]
-        row_w = target[3, m, low:high]
-        row_z = target[4, m, low:high]
-        for k in range(len(mid)):
-            row_w[k] += chance * mid_w[k]
-            row_z[k] += chance * mid_z[k]
-    return max(np.int64(0), high - low)
+@part
+def _settle_line(flow, spent, n, a, first, last, least, line):
+    """Take from `flow` what is moved on now, as `_take_line` does, and add it to what is `spent`."""
+    some = False
+    for b in range(first, last):
+        at = KINDS * (a * n + b)
+        p = flow[at]
+        if p <= least:
+            line[KINDS * b] = 0.0
+            continue
+        some = True
+        for k in range(KINDS):
+            x = flow[at + k]
+            line[KINDS * b + k] = x
+            spent[at + k] += x
+            flow[at + k] = 0.0
+        line[KINDS * b + KINDS - 1] += p
+    return some
 
 
-@kernel
-def _run_by_level(rules, plan, armies, rows, roles, frame, sizes, spent, middle, used):
+@part
+def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
     """Find the time spent in each pair of states of a battle without a limit of turns; returns whether it ends soon.
 
-    Squads never join, so all pairs with the same numbers of squads in play are left for good once a squad is gone:
-    level by level, the pairs of one are moved on among themselves until next to nothing stays, and what they were
-    worth together leads to the lower ones. Fills `spent` with five kinds: time spent, the same times the losses of
-    both armies so far and times the turns so far, and the time weighted with `_STRETCH` to the power of the turns
-    so far, which bounds how long the battle may take: what is not followed is too unlikely to break the bound.
+    Squads never join, so all pairs with the same numbers of squads in play are left for good once a squad is gone.
     """
-    flow = np.zeros(spent.shape)
-    flow[0, 0, 0] = 1.0
-    flow[4, 0, 0] = 1.0
-    now = np.zeros(spent.shape)
-    then = np.zeros(spent.shape)
     first, second = sizes
+    n_a, n_b = np.int64(len(first)), np.int64(len(second))
+    least = _DROPPED / (n_a * n_b)
+    tiny = _TINY_SHARE * least
+    whole = (np.int64(0), n_b)
+    flow = np.zeros(KINDS * n_a * n_b)
+    flow[KINDS * start] = 1.0
+    owed = np.zeros(n_a * n_b)
+    nothing = np.zeros(0)
+    scratch = new_scratch(places, n_b)
+    line = scratch.line
+    matrix = np.zeros(0)
+    lines = np.zeros(KINDS * _SMALL_BLOCK)
     a_first = np.int64(0)
-    while a_first < len(first):
+    while a_first < n_a:
         a_last = a_first
-        while a_last < len(first) and first[a_last] == first[a_first]:
+        while a_last < n_a and first[a_last] == first[a_first]:
             a_last += 1
         b_first = np.int64(0)
-        while b_first < len(second):
+        while b_first < n_b:
             b_last = b_first
-            while b_last < len(second) and second[b_last] == second[b_first]:
+            while b_last < n_b and second[b_last] == second[b_first]:
                 b_last += 1
-            span = (a_first, a_last, b_first, b_last)
-            if _sum_block(flow, span) > _SPECK:
-                _copy_block(flow, now, span)
-                for _ in range(_MOST_STAYS):
-                    _add_block(now, spent, span)
-                    _clear_block(then, span)
-                    _move(
-                        rules, plan, armies, rows, roles, frame, np.int64(1), now, then, span, np.int64(1), middle, used
-                    )
-                    now, then = then, now
-                    if _sum_block(now, span) < _STAYS:
+            inside = (a_first, a_last, b_first, b_last)
+            for a in range(a_first, a_last):
+                settle_owed(flow, owed, n_b, a, b_first, b_last)
+            pairs = (a_last - a_first) * (b_last - b_first)
+            sources = (b_first, b_last)
+            if pairs <= _SMALL_BLOCK:
+                if _peak(flow, n_b, inside) > 0.0:
+                    if pairs * pairs > len(matrix):
+                        matrix = np.empty(pairs * pairs)
+                    if not solve_block(frame, terms, lefts, own, enemy, inside, flow, spent, matrix, lines):
+                        return False
+            else:
+                stays = 0
+                while True:
+                    peak = _peak(flow, n_b, inside)
+                    if peak <= least:
                         break
-                if not _sum_block(now, span) < _STAYS:
-                    return False
-                _move(
-                    rules, plan, armies, rows, roles, frame, np.int64(1), spent, flow, span, np.int64(2), middle, used
-                )
+                    if stays == _MOST_STAYS:
+                        return False
+                    stays += 1
+                    # What is little now may be more before its turn comes.
+                    bar = max(least, _BAR * peak)
+                    for a in range(a_last - 1, a_first - 1, -1):
+                        if _settle_line(flow, spent, n_b, a, b_first, b_last, bar, line):
+                            move_line(
+                                frame, terms, lefts, own, enemy, a, sources, inside, flow, nothing, tiny, scratch
+                            )  # fmt: skip
+            # Those that stay as many on the first side lead to the next blocks beside this one ...
+            beside = (a_first, a_last, b_last, n_b)
+            for a in range(a_first, a_last):
+                if _take_line(spent, n_b, a, b_first, b_last, 0.0, line):
+                    move_line(frame, terms, lefts, own, enemy, a, sources, beside, flow, owed, tiny, scratch)
             b_first = b_last
+        # ... and all of them together to those below.
+        below = (a_last, n_a, np.int64(0), n_b)
+        for a in range(a_first, a_last):
+            if _take_line(spent, n_b, a, np.int64(0), n_b, 0.0, line):
+                move_line(frame, terms, lefts, own, enemy, a, whole, below, flow, owed, tiny, scratch)
         a_first = a_last
     return True
 
 
-@kernel
-def _sum_block(flow, span):
-    """Probability in a block of pairs."""
-    total = 0.0
+@part
+def _peak(flow, n_b, span):
+    """Largest probability in a block."""
+    peak = 0.0
     for a in range(span[0], span[1]):
         for b in range(span[2], span[3]):
-            total += flow[0, a, b]
+            peak = max(peak, flow[KINDS * (a * n_b + b)])
+    return peak
+
+
+@part
+def _add_up(lines, kind):
+    total = 0.0
+    for k in range(kind, len(lines), KINDS):
+        total += lines[k]
     return total
 
 
-@kernel
-def _copy_block(source, target, span):
-    for k in range(source.shape[0]):
-        for a in range(span[0], span[1]):
-            for b in range(span[2], span[3]):
-                target[k, a, b] = source[k, a, b]
+@part
+def _worth(army, n):
+    """Return how long each state may take, roughly: longer with more squads, and with squads that are out of action.
+
+    The base and the power are those that give the best bound for plain armies of up to ten squads.
+    """
+    worth = np.zeros(n)
+    for s in range(n):
+        delay = 1.0
+        for standing in range(_FAILED + 1):
+            if standing != _ROUTED:
+                for t in range(MAX_TYPES):
+                    worth[s] += delay * army.before[s, standing, t]
+                delay *= _DELAY
+        size = np.float64(army.size[s])
+        worth[s] *= size * np.sqrt(size)
+    return worth
 
 
-@kernel
-def _add_block(source, target, span):
-    for k in range(source.shape[0]):
-        for a in range(span[0], span[1]):
-            for b in range(span[2], span[3]):
-                target[k, a, b] += source[k, a, b]
-
-
-@kernel
-def _clear_block(target, span):
-    for k in range(target.shape[0]):
-        for a in range(span[0], span[1]):
-            for b in range(span[2], span[3]):
-                target[k, a, b] = 0.0
-
-
-@kernel
-def _add_ends(rules, plan, army, n_after, side, rows, weights, frame_ones, tables, pool_low, by_dice, levels, acc):
-    """Turn the weights of one army's rows into squads by status and survivors by outcome; returns what is destroyed."""
-    half, thirds, third = tables
-    most_ones, own_ones = frame_ones
-    n, pools = rows.at.shape[0], rows.at.shape[1]
+@part
+def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, levels, acc):
+    """Turn the weights of one army's rows into squads by status and survivors by outcome."""
+    values, places, lists = chances
     wins = np.zeros(n_after)
     undecided = np.zeros(n_after)
-    mutual = np.zeros(n_after)
     loses = np.zeros((n_after, levels))
-    most_targets = np.int64(0)
-    for s in range(n):
-        most_targets = max(most_targets, army.targets[s])
-    out = np.zeros((most_targets + 1, most_targets + 1, most_targets + 1))
     destroyed = 0.0
+    n, pools, most_ones, own_ones, by_dice = at.shape
+    broken, active, reaches = army.broken, army.active, army.reach
+    hit_start, hits = army.hit_start, army.hits
     for p in range(pools):
-        pool = pool_low + p - 1
-        kept = np.int64(1) if p == 0 else ones_of(rules, pool, most_ones)
+        kept = np.int64(1)
+        if p > 0:
+            kept = ones_of(
+                rules[_ONES_EVERY_ROLL], rules[_NEGATIVE_COUNT], np.int64(pool_low + p - 1), np.int64(most_ones - 1)
+            )
         for ones in range(kept):
-            for reach in range(most_targets + 1):
-                if p == 0:
-                    out[: reach + 1, : reach + 1, : reach + 1] = 0.0
-                    out[0, 0, 0] = 1.0
-                else:
-                    chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out)
-                for s in range(n):
-                    if army.targets[s] != reach:
+            for s in range(n):
+                outcomes = count_outcomes(reaches[s])
+                begin, end = lists[p, ones, reaches[s], 0], lists[p, ones, reaches[s], 1]
+                for own in range(own_ones):
+                    first_row = at[s, p, ones, own, 0]
+                    passed = 0.0
+                    for b in range(by_dice):
+                        passed += weights[first_row + b, _PASSED]
+                    if passed == 0.0:
                         continue
-                    most = min(army.active[s], own_ones)
-                    outcomes = outcomes_of(army, s, most)
-                    limit = reach_of(outcomes)
-                    for own in range(own_ones + 1):
-                        first_row = rows.at[s, p, ones, own, 0]
-                        i = army.hit_start[s] + min(own, most) * outcomes
-                        for d in range(limit + 1):
-                            for u in range(limit + 1 - d):
-                                for v in range(limit + 1 - d - u):
-                                    q = out[d, u, v]
-                                    h = i
-                                    i += 1
-                                    if q == 0.0:
-                                        continue
-                                    row = first_row + (army.hit_dice[h] + 1 if by_dice > 1 else 0)
-                                    if weights.passed[row] == 0.0:
-                                        continue
-                                    e = army.hit_after[h]
-                                    destroyed += q * weights.passed[row] * army.hit_squads[h]
-                                    if army.broken[e] != 0:
-                                        mutual[e] += q * weights.mutual[row]
-                                        for j in range(levels):
-                                            loses[e, j] += q * weights.loses[row, j]
-                                    else:
-                                        wins[e] += q * weights.wins[row]
-                                        undecided[e] += q * weights.undecided[row]
+                    h_start = hit_start[s] + min(np.int64(own), active[s]) * outcomes
+                    for i in range(begin, end):
+                        q = values[i]
+                        h = h_start + places[i]
+                        row = first_row + (hits[h, DICE] + 1 if by_dice > 1 else 0)
+                        e = hits[h, AFTER]
+                        destroyed += q * weights[row, _PASSED] * hits[h, SQUADS]
+                        # Beside a beaten enemy an army has won, or both are broken.
+                        wins[e] += q * weights[row, _BEATEN]
+                        if broken[e] != 0:
+                            for j in range(levels):
+                                loses[e, j] += q * weights[row, _CHASED + j]
+                        else:
+                            undecided[e] += q * weights[row, _UNDECIDED_YET]
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
+    after = army.after
+    listed = plan.listed[side, : plan.n_types[side]]
+    column = _A_SQUADS + side * _N_STATUSES
     win = _ATTACKER_WINS if side == 0 else _DEFENDER_WINS
     loss = _DEFENDER_WINS if side == 0 else _ATTACKER_WINS
     for e in range(n_after):
-        for situation in range(3 + levels):
+        for situation in range(2 + levels):
             outcome = np.int64(_UNDECIDED)
             weight = undecided[e]
             pursuers = np.int64(0)
-            stands = True
             if situation == 1:
-                outcome, weight, stands = np.int64(win), wins[e], False
-            elif situation == 2:
-                outcome, weight, stands = rules[_MUTUAL], mutual[e], False
-            elif situation > 2:
-                outcome, weight, pursuers = np.int64(loss), loses[e, situation - 3], np.int64(situation - 3)
+                outcome, weight = np.int64(win) if broken[e] == 0 else rules[_MUTUAL], wins[e]
+            elif situation > 1:
+                outcome, weight, pursuers = np.int64(loss), loses[e, situation - 2], np.int64(situation - 2)
             if weight == 0.0:
                 continue
-            load_state(plan, squads, side, army.after, e, 0, 1)
-            for k in range(plan.n_types[1 - side]):
-                squads[1 - side, :, plan.listed[1 - side, k], 0] = 0
-            if stands:
-                face(plan, squads, 1 - side, pursuers)
-            end_battle(rules, plan, squads, 0, np.int64(0), None)
             if side == 0:
                 acc[_A_OUTCOMES + outcome] += weight
-            for k in range(plan.n_types[side]):
-                t = plan.listed[side, k]
-                squad = squads[side, :, t, 0]
-                column = _A_SQUADS + side * _N_STATUSES
-                left = squad[_ACTIVE] + squad[_DUE] + squad[_LATE]
-                acc[column] += weight * squad[_ACTIVE]
-                acc[column + 1] += weight * (squad[_DUE] + squad[_LATE])
-                acc[column + 2] += weight * (squad[_ROUTED] + squad[_FAILED])
-                acc[column + 4] += weight * squad[_DESTROYED]
-                acc[column + 5] += weight * squad[_CAPTURED]
-                acc[_A_SURVIVORS + (outcome * 2 + side) * MAX_TYPES + t] += weight * left
+            caught = np.int64(0)
+            if situation > 1:
+                caught = in_reach(rules, listed, after, side, e, pursuers)
+            if caught > 0:
+                load_state(listed, squads, side, after, e, 0, 1)
+                face(plan, squads, 1 - side, pursuers)
+                end_battle(rules, plan, squads, 0, np.int64(0), None)
+            for k in range(len(listed)):
+                t = listed[k]
+                active_left = np.int64(after[e, _ACTIVE, t])
+                resting = np.int64(after[e, _DUE, t]) + np.int64(after[e, _LATE, t])
+                acc[column] += weight * active_left
+                acc[column + 1] += weight * resting
+                acc[_A_SURVIVORS + (outcome * 2 + side) * MAX_TYPES + t] += weight * (active_left + resting)
+                if caught > 0:
+                    acc[column + 2] += weight * squads[side, _ROUTED, t, 0]
+                    acc[column + 4] += weight * squads[side, _DESTROYED, t, 0]
+                    acc[column + 5] += weight * squads[side, _CAPTURED, t, 0]
+                else:
+                    # Who is not caught is still routed, or has left (MA-14).
+                    running = np.int64(after[e, _FAILED, t]) if rules[_UNLIMITED] != 0 else np.int64(0)
+                    acc[column + 2] += weight * (after[e, _ROUTED, t] + running)
     acc[_A_SQUADS + side * _N_STATUSES + 4] += destroyed
 
 
-@kernel
+@part
 def _total(plan, side):
     total = np.int64(0)
     for k in range(plan.n_types[side]):
@@ -520,7 +462,7 @@ def _total(plan, side):
     return total
 
 
-@kernel
+@part
 def _pool_range(rules, plan, side):
     """Return the least and largest pool that an army may have."""
     most = np.int64(0)
@@ -537,15 +479,16 @@ def _pool_range(rules, plan, side):
     high = np.int64(-(1 << 30))
     turns = max(len(plan.modifiers[side]), len(plan.pools[side]))
     for turn in range(1, turns + 1):
+        terms = pool_terms(rules, plan, side, turn)
         for dice in (least, most):
             for against in (np.int64(0), enemy):
-                pool = pool_of(rules, plan, side, turn, dice, against)
+                pool = pool_with(terms, dice, against)
                 low = min(low, pool)
                 high = max(high, pool)
     return low, high
 
 
-@kernel
+@part
 def _end_at_once(rules, plan, acc):
     """Book a battle that is over before its first turn, as one of the armies is empty; returns whether it is."""
     empty = (_total(plan, 0) == 0, _total(plan, 1) == 0)
@@ -562,47 +505,67 @@ def _end_at_once(rules, plan, acc):
     return True
 
 
-@kernel
-def _run_by_turn(rules, plan, armies, rows, roles, frame, limit, changing, weights, moments, used, acc):
+@part
+def _both_terms(rules, plan, roles, turn):
+    return pool_terms(rules, plan, roles[0], turn), pool_terms(rules, plan, roles[1], turn)
+
+
+@part
+def _run_by_turn(
+    rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc
+):  # fmt: skip
     """Move all pairs of states on turn by turn, to the limit or until next to nothing goes on.
 
     Returns False for a battle that takes too long.
     """
-    n_first, n_second = len(armies[0].size), len(armies[1].size)
-    now = np.zeros((3, n_first, n_second))
-    then = np.zeros((3, n_first, n_second))
-    spent = np.zeros((3, n_first, n_second))
-    middle = np.zeros((3, len(used), n_second))
-    span = (np.int64(0), np.int64(n_first), np.int64(0), np.int64(n_second))
-    now[0, 0, 0] = 1.0
+    n_a, n_b = np.int64(len(lefts[0])), np.int64(len(lefts[1]))
+    now = np.zeros(KINDS * n_a * n_b)
+    then = np.zeros(KINDS * n_a * n_b)
+    owed = np.zeros(n_a * n_b)
+    spent = np.zeros(KINDS * n_a * n_b)
+    scratch = new_scratch(places, n_b)
+    line = scratch.line
+    ats = (own[0], enemy[0])
+    sources = (np.int64(0), n_b)
+    targets = (np.int64(0), n_a, np.int64(0), n_b)
+    now[KINDS * start] = 1.0
     going = 1.0
     turn = np.int64(0)
     effort = np.int64(0)
     while going > _REMNANT and (limit == 0 or turn < limit):
         turn = turn + np.int64(1)
+        terms = _both_terms(rules, plan, roles, turn)
         acc[_A_TURNS] += going
         acc[_A_TURNS + 1] += going * (2 * turn - 1)
         is_last = turn == limit
         if is_last:
-            _account(rules, plan, armies, rows, roles, frame, turn, spent, weights, False, moments)
-            spent[:, :, :] = 0.0
-        _add_block(now, spent, span)
+            _account(frame, terms, lefts, ats, facts, spent, weights, False, moments)
+            spent[:] = 0.0
+        for k in range(len(now)):
+            spent[k] += now[k]
         if is_last or turn <= changing:
-            _account(rules, plan, armies, rows, roles, frame, turn, spent, weights, is_last, moments)
-            spent[:, :, :] = 0.0
+            _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments)
+            spent[:] = 0.0
         if is_last:
             return True
-        then[:, :, :] = 0.0
-        effort += _move(rules, plan, armies, rows, roles, frame, turn, now, then, span, np.int64(0), middle, used)
+        then[:] = 0.0
+        for a in range(n_a):
+            if _take_line(now, n_b, a, np.int64(0), n_b, _SPECK, line):
+                effort += move_line(
+                    frame, terms, lefts, own, enemy, a, sources, targets, then, owed, _TINY_SHARE * _SPECK, scratch
+                )
+        settle_owed(then, owed, n_b, np.int64(0), np.int64(0), n_a * n_b)
         now, then = then, now
-        going = now[0].sum()
+        going = _add_up(now, np.int64(0))
         if effort > _MOST_EFFORT or turn == _MOST_TURNS:
             return False
-    _account(rules, plan, armies, rows, roles, frame, turn + 1, spent, weights, False, moments)
+    _account(
+        frame, _both_terms(rules, plan, roles, turn + 1), lefts, ats, facts, spent, weights, False, moments
+    )  # fmt: skip
     return True
 
 
-@kernel
+@part
 def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     """Solve one battle exactly.
 
@@ -672,58 +635,81 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     reached[row] = n_a * n_b
     pools_first = high_first - low_first + 2
     pools_second = high_second - low_second + 2
-    kinds_a = pools_second * (ones_first + 1) * (ones_second + 1)
+    places = pools_second * (ones_first + 1) * (ones_second + 1)
     kinds_b = pools_first * (ones_first + 1) * (ones_second + 1) * dice_kinds
-    if n_a * kinds_a > _MOST_HITS or n_b * kinds_b > _MOST_HITS:
+    if n_a * places > _MOST_HITS or n_b * kinds_b > _MOST_HITS:
         status[row] = _CAPACITY
         return
-    most_dice = max(high_first, high_second, dice_of(rules, low_first), dice_of(rules, low_second), 2)
+    as_counted = rules[_NEGATIVE_COUNT]
+    most_dice = max(
+        high_first, high_second, dice_of(as_counted, low_first), dice_of(as_counted, low_second), np.int64(2)
+    )  # fmt: skip
     tables = (binomials(most_dice, 1, 2), binomials(most_dice, 2, 3), binomials(most_dice, 1, 3))
+    values_a, places_a, lists_a, fits_a = list_chances(
+        rules, tables, pools_second, low_second, ones_second, army_a.reach
+    )  # fmt: skip
+    values_b, places_b, lists_b, fits_b = list_chances(
+        rules, tables, pools_first, low_first, ones_first, army_b.reach
+    )  # fmt: skip
+    if not (fits_a and fits_b):
+        status[row] = _CAPACITY
+        return
+    chances_a = (values_a, places_a, lists_a)
+    chances_b = (values_b, places_b, lists_b)
     rows_a, good_a = list_rows(
         rules, plan, army_a, n_a, after_a, roles[0], pools_second, low_second, ones_second, ones_first, levels,
-        np.int64(1), tables,
+        np.int64(1), chances_a,
     )  # fmt: skip
     rows_b, good_b = list_rows(
         rules, plan, army_b, n_b, after_b, roles[1], pools_first, low_first, ones_first, ones_second, levels,
-        dice_kinds, tables,
+        dice_kinds, chances_b,
     )  # fmt: skip
     if not (good_a and good_b):
         status[row] = _CAPACITY
         return
-    frame = (sequential, low_first, low_second, ones_first, ones_second, dice_kinds)
-    both = (army_a, army_b)
-    rows = (rows_a, rows_b)
-    weights = (_new_weights(rows_a, levels), _new_weights(rows_b, levels))
+    frame = Frame(
+        sequential=np.int64(1 if sequential else 0),
+        dice_kinds=dice_kinds,
+        low_first=low_first,
+        low_second=low_second,
+        ones_first=ones_first,
+        ones_second=ones_second,
+        every_roll=rules[_ONES_EVERY_ROLL],
+        as_counted=as_counted,
+    )
+    lefts = (army_a.left, army_b.left)
+    own = (rows_a.at, rows_a.span, rows_a.chance, rows_a.loss)
+    enemy = (rows_b.at, rows_b.span, rows_b.chance, rows_b.loss)
+    facts = (rows_a.facts, rows_b.facts)
+    weights = (np.zeros((len(rows_a.facts), _CHASED + levels)), np.zeros((len(rows_b.facts), _CHASED + levels)))
     moments = np.zeros(5)
-    places = pools_second * (ones_first + 1) * (ones_second + 1)
-    used = np.zeros(places, dtype=np.int64)
+    start = army_a.start * n_b + army_b.start
     limit = rules[_MAX_TURNS]
-    changing = max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1
+    changing = np.int64(max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1)
     done = False
-    if changing == 0 and (limit == 0 or limit >= _FAR):
-        spent = np.zeros((5, n_a, n_b))
-        middle = np.zeros((5, places, n_b))
-        sizes = (army_a.size[:n_a], army_b.size[:n_b])
-        done = _run_by_level(rules, plan, both, rows, roles, frame, sizes, spent, middle, used)
-        # The chance of still going on after the limit is at most the weighted time over the weight of that time.
-        done = done and (limit == 0 or spent[4].sum() <= _REMNANT * _STRETCH ** min(limit, 1000))
+    if changing == 0:
+        terms = _both_terms(rules, plan, roles, np.int64(1))
+        done = limit == 0
+        if not done:
+            begins = (army_a.start, army_b.start)
+            worths = (_worth(army_a, n_a), _worth(army_b, n_b))
+            done = outlast_limit(frame, terms, lefts, own, enemy, worths, begins, limit) <= _DROPPED
         if done:
-            acc[_A_TURNS] = spent[0].sum()
-            acc[_A_TURNS + 1] = 2.0 * spent[3].sum() + spent[0].sum()
-            _account(rules, plan, both, rows, roles, frame, np.int64(1), spent, weights, False, moments)
+            spent = np.zeros(KINDS * n_a * n_b)
+            sizes = (army_a.size, army_b.size)
+            done = _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent)
+        if done:
+            turns = _add_up(spent, np.int64(0))
+            acc[_A_TURNS] = turns
+            acc[_A_TURNS + 1] = 2.0 * _add_up(spent, np.int64(KINDS - 1)) + turns
+            _account(frame, terms, lefts, (own[0], enemy[0]), facts, spent, weights, False, moments)
     if not done and not _run_by_turn(
-        rules, plan, both, rows, roles, frame, limit, changing, weights, moments, used, acc
+        rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc
     ):  # fmt: skip
         status[row] = _CAPACITY
         return
-    _add_ends(
-        rules, plan, army_a, after_a, roles[0], rows_a, weights[0], (ones_second, ones_first), tables, low_second,
-        np.int64(1), levels, acc,
-    )  # fmt: skip
-    _add_ends(
-        rules, plan, army_b, after_b, roles[1], rows_b, weights[1], (ones_first, ones_second), tables, low_first,
-        dice_kinds, levels, acc,
-    )  # fmt: skip
+    _add_ends(rules, plan, army_a, after_a, roles[0], rows_a.at, weights[0], chances_a, low_second, levels, acc)
+    _add_ends(rules, plan, army_b, after_b, roles[1], rows_b.at, weights[1], chances_b, low_first, levels, acc)
     for o in range(_N_OUTCOMES):
         acc[_A_BATTLES] += acc[_A_OUTCOMES + o]
     for k in range(2):

@@ -11,25 +11,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial
-from simcore.core.jit import kernel
-from simcore.rulesets.mass_battle.army_states import count_outcomes, grown, load_state
+from simcore.core.jit import kernel, part
+from simcore.rulesets.mass_battle.army_states import AFTER, COST, DICE, count_outcomes, grown, load_state
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, RowField, Standing
 from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battle
-from simcore.rulesets.mass_battle.steps import attack_pool, confirms, dice_below_four, negative_dice
+from simcore.rulesets.mass_battle.steps import catches, confirms, dice_below_four, negative_dice
 
 __all__ = [
+    "CAUGHT",
+    "CAUGHT_LOST",
+    "CAUGHT_SQ",
+    "CHASES",
+    "CHASES_LOST",
+    "HIGH",
+    "LOST",
+    "LOST_SQ",
+    "LOW",
+    "MASS",
+    "START",
+    "STAYS",
     "Rows",
     "binomials",
     "chances_of",
-    "dice_left",
     "dice_of",
     "face",
+    "in_reach",
+    "list_chances",
     "list_rows",
     "ones_of",
-    "outcomes_of",
     "pool_index",
-    "pool_of",
-    "reach_of",
 ]
 
 _ACTIVE = int(Standing.ACTIVE)
@@ -37,13 +47,23 @@ _DUE = int(Standing.DUE)
 _DESTROYED = int(Standing.DESTROYED)
 _CAPTURED = int(Standing.CAPTURED)
 _FACES = (int(RowField.SUPPRESS_FACE), int(RowField.ROUT_FACE), int(RowField.DESTROY_FACE))
-_POOL_MODEL = int(RowField.POOL_MODEL)
+_ROUTED = int(Standing.ROUTED)
+_FAILED = int(Standing.FAILED)
 _NEGATIVE_COUNT = int(RowField.NEGATIVE_COUNT)
 _NEGATIVE_ANY = int(RowField.NEGATIVE_ANY)
 _ONES_EVERY_ROLL = int(RowField.ONES_EVERY_ROLL)
-_SUPPORT = int(RowField.SUPPORT)
+_LIMIT = int(RowField.PURSUIT_LIMIT)
+_CAN_FLEE = int(RowField.CAN_FLEE)
 _TINY = 1e-30
 _MOST_ENTRIES = 1 << 24
+
+LOW, HIGH, START = range(3)
+"""Columns of `Rows.span`."""
+MASS, STAYS, LOST, LOST_SQ = range(4)
+CHASES, CHASES_LOST, CAUGHT, CAUGHT_SQ, CAUGHT_LOST = (4, 5, 6, 7, 8)
+"""Columns of `Rows.facts`: those from `CHASES` on are for a level of pursuit, and recur for the next."""
+_FACTS = 5
+"""Columns for a level of pursuit."""
 
 
 class Rows(NamedTuple):
@@ -53,35 +73,22 @@ class Rows(NamedTuple):
     ----------
     at : int32 (N, pools, ones of the enemy, own ones, dice left)
         Row, -1 where there is none.
-    low, high, start : int64 (R,)
-        States that are reached, and where their entries begin.
+    span : int64 (R, 3)
+        First and past-the-last state that is reached, and where their entries begin.
     chance, loss : float64 (entries,)
         Probability of each state, and the same times the cost lost on the way.
-    mass, stays : float64 (R,)
-        Probability of the whole row, and that the army is not broken.
-    lost, lost_sq : float64 (R,)
-        Mean cost lost and its square, times probability.
-    chases, chases_lost : float64 (R, J)
-        Probability that the army is unbroken and pursues at a level, alone and times the cost lost.
-    caught, caught_sq, caught_lost : float64 (R, J)
-        If broken and pursued at a level: cost of the squads caught, its square, and times the cost lost.
+    facts : float64 (R, 4 + 5 J)
+        Probability of the whole row, and that the army is not broken; mean cost lost and its square, times
+        probability. For each level of pursuit: the probability that the army is unbroken and pursues at this level,
+        alone and times the cost lost; and, if it is broken and pursued at this level, the cost of the squads caught,
+        its square, and times the cost lost.
     """
 
     at: Any
-    low: Any
-    high: Any
-    start: Any
+    span: Any
     chance: Any
     loss: Any
-    mass: Any
-    stays: Any
-    lost: Any
-    lost_sq: Any
-    chases: Any
-    chases_lost: Any
-    caught: Any
-    caught_sq: Any
-    caught_lost: Any
+    facts: Any
 
 
 @kernel
@@ -93,18 +100,18 @@ def binomials(n, numerator, denominator):
     return table
 
 
-@kernel
-def dice_of(rules, pool):
+@part
+def dice_of(as_counted, pool):
     """Dice of a roll, the others of a negative one included."""
-    return pool if pool >= 1 else negative_dice(pool, rules[_NEGATIVE_COUNT])
+    return np.int64(pool) if pool >= 1 else np.int64(negative_dice(pool, as_counted))
 
 
-@kernel
-def ones_of(rules, pool, most_ones):
+@part
+def ones_of(every_roll, as_counted, pool, most_ones):
     """How many numbers of ones are told apart in a roll: 1 where they do not matter."""
-    if pool >= 1 and rules[_ONES_EVERY_ROLL] == 0:
+    if most_ones == 0 or (pool >= 1 and every_roll == 0):
         return np.int64(1)
-    return min(np.int64(dice_of(rules, pool)), most_ones) + 1
+    return min(dice_of(as_counted, pool), most_ones) + 1
 
 
 @kernel
@@ -180,7 +187,7 @@ def chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out):
         if not counted:
             _scale(out, reach)
         return
-    others = np.int64(dice_of(rules, pool)) - 1
+    others = dice_of(rules[_NEGATIVE_COUNT], pool) - 1
     for main in range(2):
         for hits in range(others + 1):
             below = dice_below_four(main, hits, others)
@@ -195,21 +202,105 @@ def chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out):
                 out[0, 0, 0] += chance
 
 
-@kernel
-def _caught_cost(rules, plan, army, side, e, pursuers, squads):
+@part
+def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
+    """List the chances of the effects of every pool, number of ones and reach, in the order of `Army.hits`.
+
+    Parameters
+    ----------
+    rules : int64 (R,)
+    tables : tuple of float64 arrays
+        Distributions at 1/2, 2/3, 1/3.
+    pools, pool_low : int64
+        Number of pools, the first of which stands for no roll, and the smallest of the others.
+    most_ones : int64
+        Largest number of ones that is told apart.
+    reaches : int64 (N,)
+        The reach of each state.
+
+    Returns
+    -------
+    chances : float64, outcomes : int64
+        Chance of each outcome that there is, and its place in the order.
+    lists : int64 (pools, ones, reach, 2)
+        Where the list begins, and where it ends.
+    is_good : bool
+        False if there is no room.
+    """
+    half, thirds, third = tables
+    most_reach = np.int64(0)
+    for s in range(len(reaches)):
+        most_reach = max(most_reach, reaches[s])
+    wanted = np.zeros(most_reach + 1, dtype=np.int64)
+    for s in range(len(reaches)):
+        wanted[reaches[s]] = 1
+    at_once = np.int64(0)
+    for reach in range(most_reach + 1):
+        at_once += wanted[reach] * count_outcomes(reach)
+    lists = np.zeros((pools, most_ones + 1, most_reach + 1, 2), dtype=np.int64)
+    rolls = np.int64(0)
+    for p in range(pools):
+        rolls += 1 if p == 0 else ones_of(rules[_ONES_EVERY_ROLL], rules[_NEGATIVE_COUNT], pool_low + p - 1, most_ones)
+    if rolls * at_once > _MOST_ENTRIES:
+        return np.zeros(0), np.zeros(0, dtype=np.int64), lists, False
+    chances = np.empty(rolls * at_once)
+    outcomes = np.empty(rolls * at_once, dtype=np.int64)
+    out = np.zeros((most_reach + 1, most_reach + 1, most_reach + 1))
+    at = np.int64(0)
+    for p in range(pools):
+        pool = pool_low + p - 1
+        kept = np.int64(1)
+        if p > 0:
+            kept = ones_of(rules[_ONES_EVERY_ROLL], rules[_NEGATIVE_COUNT], pool, most_ones)
+        for ones in range(kept):
+            for reach in range(most_reach + 1):
+                if wanted[reach] == 0:
+                    continue
+                lists[p, ones, reach, 0] = at
+                if p == 0:
+                    chances[at] = 1.0
+                    outcomes[at] = 0
+                    at += 1
+                else:
+                    chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out)
+                    place = np.int64(0)
+                    for d in range(reach + 1):
+                        for u in range(reach + 1 - d):
+                            for v in range(reach + 1 - d - u):
+                                if out[d, u, v] > 0.0:
+                                    chances[at] = out[d, u, v]
+                                    outcomes[at] = place
+                                    at += 1
+                                place += 1
+                lists[p, ones, reach, 1] = at
+    return chances, outcomes, lists, True
+
+
+@part
+def in_reach(rules, listed, after, side, e, pursuers):
+    """Return how many squads in flight of a broken army in state `e` so many pursuers can catch at most."""
+    in_flight = np.int64(0)
+    for k in range(len(listed)):
+        t = listed[k]
+        in_flight += after[e, _ROUTED, t] + after[e, _FAILED, t]
+    return catches(in_flight, pursuers, rules[_LIMIT], rules[_CAN_FLEE + side])
+
+
+@part
+def _caught_cost(rules, plan, listed, after, side, e, pursuers, squads):
     """Cost of the squads that a broken army in state `e` loses to so many pursuers, by the sampler's own step."""
-    load_state(plan, squads, side, army.after, e, 0, 1)
+    load_state(listed, squads, side, after, e, 0, 1)
     face(plan, squads, 1 - side, pursuers)
     end_battle(rules, plan, squads, 0, np.int64(0), None)
     cost = np.int64(0)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
+    for k in range(len(listed)):
+        t = listed[k]
         caught = np.int64(squads[side, _CAPTURED, t, 0]) + np.int64(squads[side, _DESTROYED, t, 0])
         cost += plan.cost[side, t] * caught
     return cost
 
 
-@kernel
+@part
 def face(plan, squads, side, pursuers):
     """Put an unbroken army with so many pursuers into lane 0."""
     for k in range(plan.n_types[side]):
@@ -228,47 +319,14 @@ def face(plan, squads, side, pursuers):
         squads[side, _DUE, last, 0] = 1
 
 
-@kernel
-def outcomes_of(army, s, own_ones):
-    """Outcomes of a state for one number of own ones."""
-    return (army.hit_start[s + 1] - army.hit_start[s]) // (own_ones + 1)
-
-
-@kernel
-def reach_of(outcomes):
-    """Most effects of a list with so many outcomes."""
-    reach = np.int64(0)
-    while count_outcomes(reach) < outcomes:
-        reach += 1
-    return reach
-
-
-@kernel
-def pool_of(rules, plan, side, turn, dice, enemy_dice):
-    """Pool of an army with so many dice active (-1 = nobody), in a turn."""
-    last = len(plan.modifiers[side]) - 1
-    modifier = plan.modifiers[side, min(turn - 1, last)]
-    enemy_modifier = plan.modifiers[1 - side, min(turn - 1, last)]
-    fixed = plan.pools[side, min(turn - 1, len(plan.pools[side]) - 1)]
-    forces = dice + rules[_SUPPORT + side] + modifier
-    enemy = max(0, enemy_dice) + rules[_SUPPORT + 1 - side] + enemy_modifier
-    return attack_pool(forces, enemy, fixed, modifier, rules[_POOL_MODEL])
-
-
-@kernel
+@part
 def pool_index(pool, dice, pool_low):
     """Place of a pool among the rows: 0 without a roll."""
     return 0 if dice < 0 else pool - pool_low + 1
 
 
-@kernel
-def dice_left(army, s):
-    """Return the dice of an army's active squads in a state, -1 if nobody is active."""
-    return army.dice[s] if army.active[s] > 0 else np.int64(-1)
-
-
-@kernel
-def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, own_ones, levels, by_dice, tables):
+@part
+def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, own_ones, levels, by_dice, chances):
     """Work out what a turn does to one army in each state, for each pool of the enemy and so on.
 
     Parameters
@@ -286,8 +344,8 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
         Levels of pursuit.
     by_dice : int64
         1 if dice left are not told apart, otherwise their number + 2.
-    tables : tuple of float64 arrays
-        Distributions at 1/2, 2/3, 1/3.
+    chances : tuple
+        Of `list_chances`.
 
     Returns
     -------
@@ -295,129 +353,93 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
     is_good : bool
         False if there is no room.
     """
-    half, thirds, third = tables
+    values, places, lists = chances
     kinds = pools * (most_ones + 1) * (own_ones + 1) * by_dice
     at = np.full((n, pools, most_ones + 1, own_ones + 1, by_dice), -1, dtype=np.int32)
-    room = n * kinds
-    low = np.zeros(room, dtype=np.int64)
-    high = np.zeros(room, dtype=np.int64)
-    start = np.zeros(room + 1, dtype=np.int64)
-    chance = np.zeros(4096)
-    loss = np.zeros(4096)
-    mass = np.zeros(room)
-    stays = np.zeros(room)
-    lost = np.zeros(room)
-    lost_sq = np.zeros(room)
-    chases = np.zeros((room, levels))
-    chases_lost = np.zeros((room, levels))
-    caught = np.zeros((room, levels))
-    caught_sq = np.zeros((room, levels))
-    caught_lost = np.zeros((room, levels))
-    most_targets = np.int64(0)
-    for s in range(n):
-        most_targets = max(most_targets, army.targets[s])
-    out = np.zeros((most_targets + 1, most_targets + 1, most_targets + 1))
+    span = np.zeros((n * kinds, 3), dtype=np.int64)
+    facts = np.zeros((n * kinds, CHASES + _FACTS * levels))
+    chance = np.zeros(1024)
+    loss = np.zeros(1024)
     row_chance = np.zeros((by_dice, n))
     row_loss = np.zeros((by_dice, n))
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
+    broken, after = army.broken, army.after
+    listed = plan.listed[side, : plan.n_types[side]]
     price = np.zeros((n_after, levels))
     for e in range(n_after):
-        if army.broken[e] != 0:
+        if broken[e] != 0:
             for j in range(levels):
-                price[e, j] = _caught_cost(rules, plan, army, side, e, np.int64(j), squads)
+                if in_reach(rules, listed, after, side, e, np.int64(j)) > 0:
+                    price[e, j] = _caught_cost(rules, plan, listed, after, side, e, np.int64(j), squads)
+    active, reaches, pursuers = army.active, army.reach, army.pursuers
+    hit_start, hits = army.hit_start, army.hits
+    rally_start, rally_state, rally_chance = army.rally_start, army.rally_state, army.rally_chance
+    reach = np.zeros((n_after, 2), dtype=np.int64)
+    for e in range(n_after):
+        reach[e, LOW] = n
+        for m in range(rally_start[e], rally_start[e + 1]):
+            reach[e, LOW] = min(reach[e, LOW], rally_state[m])
+            reach[e, HIGH] = max(reach[e, HIGH], rally_state[m] + 1)
     r = np.int64(0)
     entries = np.int64(0)
-    good = True
-    # States with the same number of targets share the chances of a roll.
     for p in range(pools):
-        pool = pool_low + p - 1
-        kept = np.int64(1) if p == 0 else ones_of(rules, pool, most_ones)
+        kept = np.int64(1)
+        if p > 0:
+            kept = ones_of(rules[_ONES_EVERY_ROLL], rules[_NEGATIVE_COUNT], pool_low + p - 1, most_ones)
         for ones in range(kept):
-            for reach in range(most_targets + 1):
-                if p == 0:
-                    out[: reach + 1, : reach + 1, : reach + 1] = 0.0
-                    out[0, 0, 0] = 1.0
-                else:
-                    chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out)
-                for s in range(n):
-                    if army.targets[s] != reach or not good:
-                        continue
-                    most = min(army.active[s], own_ones)
-                    for own in range(own_ones + 1):
-                        first = army.hit_start[s] + min(own, most) * outcomes_of(army, s, most)
-                        first_row = r
-                        for b in range(by_dice):
-                            at[s, p, ones, own, b] = r
-                            low[r] = n
-                            high[r] = 0
-                            r += 1
-                        i = first
-                        limit = reach_of(outcomes_of(army, s, most))
-                        for d in range(limit + 1):
-                            for u in range(limit + 1 - d):
-                                for v in range(limit + 1 - d - u):
-                                    q = out[d, u, v]
-                                    h = i
-                                    i += 1
-                                    if q == 0.0:
-                                        continue
-                                    b = army.hit_dice[h] + 1 if by_dice > 1 else 0
-                                    row = first_row + b
-                                    e = army.hit_after[h]
-                                    cost = army.hit_cost[h]
-                                    mass[row] += q
-                                    lost[row] += q * cost
-                                    lost_sq[row] += q * cost * cost
-                                    if army.broken[e] != 0:
-                                        for j in range(levels):
-                                            c = price[e, j]
-                                            caught[row, j] += q * c
-                                            caught_sq[row, j] += q * c * c
-                                            caught_lost[row, j] += q * c * cost
-                                        continue
-                                    j = min(army.pursuers[e], levels - 1)
-                                    stays[row] += q
-                                    chases[row, j] += q
-                                    chases_lost[row, j] += q * cost
-                                    for m in range(army.rally_start[e], army.rally_start[e + 1]):
-                                        state = army.rally_state[m]
-                                        w = q * army.rally_chance[m]
-                                        row_chance[b, state] += w
-                                        row_loss[b, state] += w * cost
-                                        low[row] = min(low[row], state)
-                                        high[row] = max(high[row], state + 1)
-                        for b in range(by_dice):
-                            row = first_row + b
-                            start[row] = entries
-                            length = max(0, high[row] - low[row])
+            for s in range(n):
+                outcomes = count_outcomes(reaches[s])
+                begin, end = lists[p, ones, reaches[s], 0], lists[p, ones, reaches[s], 1]
+                for own in range(own_ones + 1):
+                    h_start = hit_start[s] + min(own, active[s]) * outcomes
+                    first_row = r
+                    for b in range(by_dice):
+                        at[s, p, ones, own, b] = r
+                        span[r, LOW] = n
+                        r += 1
+                    for i in range(begin, end):
+                        q = values[i]
+                        h = h_start + places[i]
+                        b = hits[h, DICE] + 1 if by_dice > 1 else 0
+                        row = first_row + b
+                        e = hits[h, AFTER]
+                        cost = np.float64(hits[h, COST])
+                        facts[row, MASS] += q
+                        facts[row, LOST] += q * cost
+                        facts[row, LOST_SQ] += q * cost * cost
+                        if broken[e] != 0:
+                            for j in range(levels):
+                                c = price[e, j]
+                                if c != 0.0:
+                                    facts[row, CAUGHT + _FACTS * j] += q * c
+                                    facts[row, CAUGHT_SQ + _FACTS * j] += q * c * c
+                                    facts[row, CAUGHT_LOST + _FACTS * j] += q * c * cost
+                            continue
+                        j = min(pursuers[e], levels - 1)
+                        facts[row, STAYS] += q
+                        facts[row, CHASES + _FACTS * j] += q
+                        facts[row, CHASES_LOST + _FACTS * j] += q * cost
+                        for m in range(rally_start[e], rally_start[e + 1]):
+                            state = rally_state[m]
+                            w = q * rally_chance[m]
+                            row_chance[b, state] += w
+                            row_loss[b, state] += w * cost
+                        span[row, LOW] = min(span[row, LOW], reach[e, LOW])
+                        span[row, HIGH] = max(span[row, HIGH], reach[e, HIGH])
+                    for b in range(by_dice):
+                        row = first_row + b
+                        low = span[row, LOW]
+                        length = max(np.int64(0), span[row, HIGH] - low)
+                        span[row, START] = entries
+                        if entries + length > len(chance):
                             if entries + length > _MOST_ENTRIES:
-                                good = False
-                                break
+                                return Rows(at=at, span=span, chance=chance, loss=loss, facts=facts), False
                             chance = grown(chance, entries + length)
                             loss = grown(loss, entries + length)
-                            for m in range(length):
-                                chance[entries + m] = row_chance[b, low[row] + m]
-                                loss[entries + m] = row_loss[b, low[row] + m]
-                                row_chance[b, low[row] + m] = 0.0
-                                row_loss[b, low[row] + m] = 0.0
-                            entries += length
-                        if not good:
-                            break
-    rows = Rows(
-        at=at,
-        low=low,
-        high=high,
-        start=start,
-        chance=chance,
-        loss=loss,
-        mass=mass,
-        stays=stays,
-        lost=lost,
-        lost_sq=lost_sq,
-        chases=chases,
-        chases_lost=chases_lost,
-        caught=caught,
-        caught_sq=caught_sq,
-        caught_lost=caught_lost,
-    )
-    return rows, good
+                        for m in range(length):
+                            chance[entries + m] = row_chance[b, low + m]
+                            loss[entries + m] = row_loss[b, low + m]
+                            row_chance[b, low + m] = 0.0
+                            row_loss[b, low + m] = 0.0
+                        entries += length
+    return Rows(at=at, span=span, chance=chance, loss=loss, facts=facts), True

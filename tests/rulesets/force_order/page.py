@@ -8,8 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from simcore.api import Encoded, stream_keys
+from simcore.registry import get_ruleset
 from simcore.rulesets.force_order.attack import resolve_rows
+from simcore.rulesets.force_order.edition import UNITS
 from simcore.rulesets.force_order.rows import attack_rows
+from simcore.rulesets.force_order.skirmish.drive import trace_game
+from simcore.rulesets.force_order.skirmish.encoding import encode
+from simcore.rulesets.force_order.skirmish.layout import Event, PieceColumn, TraceColumn
+from simcore.scenario import load_scenario
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "force-order.md"
@@ -83,7 +90,7 @@ def ask(attacker: Piece, target: Piece, **row: Any) -> dict[str, Any]:
     columns = {f"attacker.{name}": [value] for name, value in attacker.items()}
     columns |= {f"target.{name}": [value] for name, value in target.items()}
     columns |= {name: [value] for name, value in ({"columns": 1, "result": "win"} | row).items()}
-    return resolve_rows(attack_rows(columns), parallel=False).describe(0)
+    return resolve_rows(attack_rows(columns), threads=1).describe(0)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
@@ -209,7 +216,76 @@ def rulings() -> str:
     return _svg(5 * SQUARE + 40, len(RULINGS) * height + 10, body)
 
 
-PICTURES = {"force-order-reach.svg": board, "force-order-rulings.svg": rulings}
+GAME, TURN = 10, 84
+"""Game of the example, and the turn after which it is shown."""
+MARGIN = 26
+
+
+def _flag(x: int, y: int, *, own: bool) -> str:
+    """Return a flag that stands on a square, in the colour of its owner."""
+    fill = "#2b5f9e" if own else "#a8322d"
+    pole = f'<line x1="{x + 14}" y1="{y + 9}" x2="{x + 14}" y2="{y + 37}" stroke="#333" stroke-width="2"/>'
+    return pole + f'<path d="M{x + 15} {y + 9} l18 7 l-18 7 z" fill="{fill}"/>'
+
+
+def _load(x: int, y: int, texts: list[str]) -> str:
+    """Return what a piece holds, in a small box at its corner."""
+    width = 8 + 7 * len(" ".join(texts))
+    box = (
+        f'<rect x="{x + SQUARE - width - 1}" y="{y + 1}" width="{width}" height="13" rx="3" fill="#fff" stroke="#666"/>'
+    )
+    middle = f'x="{x + SQUARE - 1 - width / 2}" y="{y + 11}"'
+    return box + f'<text {middle} font-size="9" text-anchor="middle">{" ".join(texts)}</text>'
+
+
+def skirmish() -> str:
+    """Return a picture of a board in the middle of a game."""
+    scenario: Any = load_scenario(ROOT / "examples" / "force-skirmish.toml")
+    games = encode([scenario])
+    key = stream_keys(Encoded(get_ruleset("force_order").of_kind("skirmish"), (scenario,), games), 1, "matchup")[0]
+    trace, _, _ = trace_game(games, key, GAME, None)
+    row = trace[trace[:, TraceColumn.EVENT] == Event.ACTED][TURN - 1].tolist()
+    places = [row[at : at + 2] for at in range(TraceColumn.PIECES, len(row), 2)]
+    units = [UNITS[unit] for unit in games.pieces[0, :, PieceColumn.UNIT].tolist()]
+    sides = games.pieces[0, :, PieceColumn.SIDE].tolist()
+    options = scenario.rules.options
+    rows, columns = options.rows, options.columns
+    body = [
+        _square(MARGIN + column * SQUARE, MARGIN + line * SQUARE, "land" if column < options.land_columns else "sea")
+        for line in range(rows)
+        for column in range(columns)
+    ]
+    for line, fill in ((0, "#2b5f9e"), (rows - 1, "#a8322d")):
+        box = f'x="{MARGIN + 1}" y="{MARGIN + line * SQUARE + 1}" width="{columns * SQUARE - 2}" height="{SQUARE - 2}"'
+        body.append(f'<rect {box} fill="none" stroke="{fill}" stroke-width="3"/>')
+    for number in range(columns):
+        middle = MARGIN + number * SQUARE + SQUARE // 2
+        body.append(f'<text x="{middle}" y="{MARGIN - 8}" font-size="12" text-anchor="middle">{number}</text>')
+    for number in range(rows):
+        middle = MARGIN + number * SQUARE + SQUARE // 2 + 4
+        body.append(f'<text x="{MARGIN - 10}" y="{middle}" font-size="12" text-anchor="middle">{number}</text>')
+    for p, (square, _) in enumerate(places):
+        if square < 0:
+            continue
+        x, y = MARGIN + square % columns * SQUARE, MARGIN + square // columns * SQUARE
+        own = sides[p] == 0
+        if units[p] == "flag":
+            body.append(_flag(x, y, own=own))
+            continue
+        body.append(_token(x, y, NAMES.get(units[p], units[p].replace("soldier", "sold. ")), own=own))
+        held = [NAMES.get(units[q], units[q]) for q, (_, carrier) in enumerate(places) if carrier == p]
+        if held:
+            body.append(_load(x, y, held))
+    return _svg(columns * SQUARE + 2 * MARGIN, rows * SQUARE + 2 * MARGIN - 16, body)
+
+
+NAMES = {"saboteur": "sab.", "boat_small": "boat 1", "boat_medium": "boat 2", "boat_large": "boat 3"}
+NAMES |= {"lifeboat": "life", "plane_scout": "plane 1", "plane_fighter": "plane 2"}
+PICTURES = {
+    "force-order-reach.svg": board,
+    "force-order-rulings.svg": rulings,
+    "force-order-board.svg": skirmish,
+}
 
 
 def main() -> None:

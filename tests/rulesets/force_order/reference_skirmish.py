@@ -8,9 +8,11 @@ A piece stands on a square, or it is aboard a carrier; held mines and flags are 
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from tests.rulesets.force_order import reference as ref
@@ -540,7 +542,43 @@ def choose_eager(game: Game, draw: Draw) -> Action:
     return pool[draw(len(pool))]
 
 
-POLICIES: dict[str, Callable[[Game, Draw], Action]] = {"random": choose_random, "eager": choose_eager}
+def cost_of_the_dead(game: Game, side: int) -> int:
+    return sum(COSTS[token.type] for token in game.tokens if token.side == side and not token.is_alive)
+
+
+def value(game: Game, action: Action) -> Fraction:
+    """Return the expected cost of the enemy's pieces that an action takes off, minus that of the own ones."""
+    if action.name != "attack":
+        return Fraction(0)
+    target = game.at(action.square)
+    assert target is not None
+    told = game.rules.order_of_forces.get((game.tokens[action.piece].type, target.type))
+    chances = (1,) if target.kind == "flag" or not isinstance(told, tuple) else told
+    expected = Fraction(0)
+    for at, weight in enumerate(chances):
+        if weight:
+            tried = copy.deepcopy(game)
+            first = sum(chances[:at])
+            tried.act(action, lambda _sides, first=first: first)  # type: ignore[misc]
+            gains = [cost_of_the_dead(tried, side) - cost_of_the_dead(game, side) for side in SIDES]
+            expected += Fraction(weight, sum(chances)) * (gains[1 - game.mover] - gains[game.mover])
+    return expected
+
+
+def choose_greedy(game: Game, draw: Draw) -> Action:
+    """Choose a capture or a homeward step with the flag when there is one, else one of the most valuable actions."""
+    pool = [action for action in game.actions if is_preferred(game, action)]
+    if not pool:
+        values = [value(game, action) for action in game.actions]
+        pool = [action for action, worth in zip(game.actions, values, strict=True) if worth == max(values)]
+    return pool[draw(len(pool))]
+
+
+POLICIES: dict[str, Callable[[Game, Draw], Action]] = {
+    "random": choose_random,
+    "eager": choose_eager,
+    "greedy": choose_greedy,
+}
 
 
 def play(

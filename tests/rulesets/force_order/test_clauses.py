@@ -41,7 +41,7 @@ def attack(attacker: Piece, target: Piece, way: tuple[int, int] = (0, 1), **more
     columns |= {f"target.{name}": [value] for name, value in target.items()}
     columns |= {"rows": [way[0]], "columns": [way[1]], "result": ["win"]}
     columns |= {name: [value] for name, value in more.items()}
-    return resolve_rows(attack_rows(columns), RuleOptions(**options), parallel=False).describe(0)
+    return resolve_rows(attack_rows(columns), RuleOptions(**options), threads=1).describe(0)
 
 
 def left_of(side: dict[str, str]) -> dict[str, str]:

@@ -81,7 +81,7 @@ LINES = printed()
 
 @pytest.fixture(scope="module")
 def attacks() -> Attacks:
-    return resolve_rows(rows_of(LINES), parallel=False)
+    return resolve_rows(rows_of(LINES), threads=1)
 
 
 def test_the_matrix_is_whole() -> None:
@@ -117,6 +117,6 @@ def test_clauses_of_the_matrix(attacks: Attacks) -> None:
 
 def test_all_threads_say_the_same() -> None:
     rows = np.tile(rows_of(LINES), (40, 1))
-    one, all_ = resolve_rows(rows, parallel=False), resolve_rows(rows)
+    one, all_ = resolve_rows(rows, threads=1), resolve_rows(rows)
     for name in ("answers", "clauses", "gaps"):
         assert np.array_equal(getattr(one, name), getattr(all_, name))

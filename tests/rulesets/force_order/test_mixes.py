@@ -259,7 +259,7 @@ def test_scripts() -> None:
         (scenario("1 soldier1", "1 soldier1", options={"tie": "none"}), r"options\.tie"),
         (scenario("1 soldier1", "1 soldier1", edition="standart"), r'did you mean "standard"'),
         (scenario("1 soldier11", "1 soldier1"), r"attacker\.units: unknown unit"),
-        (scenario("1 soldier1", "1 soldier1", mode="skirmish"), r"mode"),
+        (scenario("1 soldier1", "1 soldier1", mode="siege"), r"mode"),
     ],
 )  # fmt: skip
 def test_bad_scenarios(data: dict[str, Any], text: str) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simcore.rulesets.force_order.attack import resolve_rows
 from simcore.rulesets.force_order.layout import KINDS, MOUNTS, PIECE_FIELDS, PLACES, ROW_FIELDS, TARGET, Result
-from simcore.rulesets.force_order.options import RuleOptions
+from simcore.rulesets.force_order.options import OPTION_FIELDS, RuleOptions
 from simcore.rulesets.force_order.rows import attack_rows, row_rules
 from tests.rulesets.force_order import reference as ref
 
@@ -109,8 +109,8 @@ def assert_same(told: dict[str, Any], answer: ref.Answer, attacker: str, what: o
 @given(readings, st.integers(0, 2**32))
 def test_every_row_and_reading(options: RuleOptions, seed: int) -> None:
     rows = random_rows(seed)
-    chosen = options.model_dump(exclude={"order_of_forces"})
-    found = resolve_rows(rows, options, parallel=False)
+    chosen = options.model_dump(include={*OPTION_FIELDS})
+    found = resolve_rows(rows, options, threads=1)
     for i, row in enumerate(rows):
         given_row = reference_row(row)
         assert_same(
@@ -127,7 +127,7 @@ def test_worked_cases(case: dict[str, Any]) -> None:
     for part in ("attacker", "target"):
         columns |= {f"{part}.{name}": [value] for name, value in case[part].items() if name != "at"}
     chosen = {name: value for name, value in case.get("options", {}).items() if name != "tip_capacity"}
-    found = resolve_rows(attack_rows(columns), RuleOptions(**chosen), parallel=False).describe(0)
+    found = resolve_rows(attack_rows(columns), RuleOptions(**chosen), threads=1).describe(0)
     expect = case["expect"]
     assert found["outcome"] == expect["outcome"]
     assert REASONS.get(found["reason"], found["reason"]) == expect.get("reason", "legal")

@@ -174,8 +174,8 @@ def rallied(field: Field, squads: int) -> dict[tuple[int, int], float]:
     lanes[ATTACKER, Standing.ROUTED, 0, 0] = squads
     chances, tried, hits = np.zeros(room), np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int32)
     n = STATES.expand_rally(
-        field.rules, field.plan, field.odds, lanes, np.int64(ATTACKER), np.int64(1), chances, tried, hits,
-        np.zeros(room),
+        field.rules, field.plan, field.odds, lanes, np.int64(ATTACKER), np.int64(1), chances,
+        np.zeros(room, dtype=np.int64), tried, hits, np.zeros(room),
     )  # fmt: skip
     found: dict[tuple[int, int], float] = {}
     for i in range(n):

@@ -102,6 +102,26 @@ def test_threads_and_company_change_no_bit() -> None:
     assert np.array_equal(one.tally[:3], one.tally[3:6])
 
 
+@pytest.mark.parametrize(
+    ("attacker", "defender", "options"),
+    [
+        ("5 squad", "4 squad", {}),
+        ("2 squad, 3 mobile_squad", "4 squad", {"initiative": "defender_first"}),
+        ("3 squad", "3 squad", {"ones_backfire": "every_roll"}),
+    ],
+)
+def test_levels_and_turns_lead_to_the_same(attacker: Any, defender: Any, options: dict[str, Any]) -> None:
+    """Both ways to solve a battle: squads that are gone never come back, or turn by turn to a limit."""
+    endless = means(battle(attacker, defender, max_turns=0, **options))
+    limited = means(battle(attacker, defender, max_turns=65, **options))
+    for name, value in endless.items():
+        assert abs(value - limited[name]) <= NEAR * max(1.0, abs(value)), name
+
+
+def test_a_limit_that_is_never_reached_changes_no_bit() -> None:
+    assert means(battle("4 squad", "4 squad", max_turns=300)) == means(battle("4 squad", "4 squad", max_turns=0))
+
+
 def test_battles_that_are_too_large_are_refused_before_they_start() -> None:
     with pytest.raises(ScenarioError, match="states"):
         simcore.odds(scenario=battle("40 squad", "40 squad"), method="exact")

@@ -1,0 +1,1 @@
+"""Skirmishes: whole games on a small board of land and sea, played by policies."""

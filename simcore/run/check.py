@@ -1,0 +1,135 @@
+"""Whether a results folder is whole: manifest, parts and tables against the checksums that were written with them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow.parquet as pq
+
+from simcore.errors import StoreError
+from simcore.run.manifest import DamagedManifestError, newer_schema, parse_manifest
+from simcore.run.store import MANIFEST, PARTS, check_part, readable
+from simcore.run.table import TABLES
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["Findings", "check_folder", "column_names"]
+
+_BLOCK: Final = 2**20
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found in a results folder.
+
+    Attributes
+    ----------
+    manifest : dict
+        The manifest, without its checksum.
+    parts : int
+        Whole part files.
+    tables : dict of str to str
+        ``"whole"``, ``"missing"``, ``"damaged"``, or ``"not checked"``: of a run that is not finished, or that another
+        version wrote.
+    problems : list of str
+        One line each.
+    """
+
+    manifest: dict[str, Any]
+    parts: int
+    tables: dict[str, str]
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+def check_folder(folder: str | os.PathLike[str]) -> Findings:
+    """Check all files of a results folder; nothing is changed.
+
+    Parameters
+    ----------
+    folder : path
+        Of a sweep that is finished or not.
+
+    Returns
+    -------
+    Findings
+
+    Raises
+    ------
+    StoreError
+        When there is no manifest, or when it is damaged: nothing else could be told.
+    """
+    path = Path(folder) / MANIFEST
+    with readable(path, "read"):
+        data = path.read_bytes()
+    try:
+        manifest = parse_manifest(data)
+    except DamagedManifestError as problem:
+        raise StoreError(f"{path}: damaged ({problem})") from None
+    if "schema" not in manifest:
+        raise StoreError(f"{path}: damaged, not the manifest of a sweep")
+    if newer_schema(manifest):  # who made it can be told all the same
+        return Findings(manifest, 0, dict.fromkeys(TABLES, "not checked"))
+    problems: list[str] = []
+    parts = _check_parts(Path(folder) / PARTS, manifest.get("columns"), problems)
+    return Findings(manifest, parts, _check_tables(Path(folder), manifest, problems), problems)
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of str
+    """
+    return list(pq.read_schema(path).names)
+
+
+def _check_parts(folder: Path, columns: object, problems: list[str]) -> int:
+    """Return the number of whole parts."""
+    if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:  # of an older version
+        return 0
+    whole = 0
+    for path in sorted(folder.glob("*.parquet")):
+        reason = check_part(path, columns)
+        if reason:
+            problems.append(f"{path}: {reason}")
+        whole += not reason
+    return whole
+
+
+def _check_tables(folder: Path, manifest: dict[str, Any], problems: list[str]) -> dict[str, str]:
+    written = manifest.get("tables")
+    if manifest.get("state") != "complete" or not isinstance(written, dict):
+        return {name: "not checked" if (folder / f"{name}.parquet").exists() else "missing" for name in TABLES}
+    found = {}
+    for name in TABLES:
+        path = folder / f"{name}.parquet"
+        try:
+            found[name] = "whole" if _digest(path) == written.get(name) else "damaged"
+        except OSError as problem:
+            found[name] = "missing"
+            problems.append(f"{path}: {problem.strerror}; simcore resume writes it anew")
+        if found[name] == "damaged":
+            problems.append(f"{path}: its checksum is not that of the manifest; simcore resume writes it anew")
+    return found
+
+
+def _digest(path: Path) -> str:
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
