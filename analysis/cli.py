@@ -1135,11 +1135,6 @@ def needed(
         _say(found.to_text(_columns()))
 
 
-def _columns() -> int:
-    """Return how wide a text may be."""
-    return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _NARROW
-
-
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Lay out rows under a header: the first column to the left, the others to the right."""
     lines = [header, *rows]
