@@ -126,7 +126,7 @@ def _rows(played: Game, side: str, quota: int) -> list[dict[str, Any]]:
     table = table.sort_values("strength", ascending=False, kind="stable").reset_index(drop=True)
     table["rank"] = np.arange(1, len(table) + 1)
     if len(table) > quota:
-        is_kept = (table["equilibrium"] > 0.0).to_numpy()
+        is_kept = (table["equilibrium"] > 0.0).to_numpy(copy=True)
         is_kept[: quota // 2] = is_kept[-(quota // 2) :] = True
         table = table[is_kept]
     return [_row(played, row) for row in table.to_dict(orient="records")]
