@@ -43,7 +43,7 @@ def side_states(scenario: MassBattleScenario, side: Side) -> int:
 
 @lru_cache(maxsize=4_096)
 def _places(counts: tuple[int, ...], places: int) -> int:
-    """Return in how many ways the squads of some types can stand in so many places, and one more for those that left."""
+    """Return in how many ways the squads of some types can stand in so many places; some have left."""
     return prod([comb(count + places, places) for count in counts])
 
 
@@ -111,7 +111,7 @@ def solve_battles(
     for row, scenario in enumerate(scenarios):
         for side in _SIDES:
             remembers[row, side] = scenario.remembers_flight(side)
-            rooms[row, side] = _places(scenario.counts(side), remembers=bool(remembers[row, side]))
+            rooms[row, side] = side_states(scenario, side)
     run: Any = solver.solve_all
 
     def solve(low: int, high: int) -> None:
