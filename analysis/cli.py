@@ -1048,8 +1048,9 @@ def fair_price(
 
         if rules:
             raise ScenarioError("a sweep has its own rules; leave them out, or the folder")
+        run = analysis.load(folder)
         _announce_compilation()
-        found = price_run(folder, units=_listed(units), against=_listed(against), sizes=numbers)
+        found = price_run(run, units=_listed(units), against=_listed(against), sizes=numbers)
     else:
         _announce_compilation()
         found = analysis.price(_listed(units), against=_listed(against), sizes=numbers, scenario=rules)

@@ -226,6 +226,7 @@ def game(
     _check_whole(point, "point", number - 1)
     if samples is not None:
         _check_whole(samples, "samples", _SAMPLES_ALLOWED)
+    _check_whole(seed, "seed", 2**64 - 1)
     return _Solver(summary, point, payoff).solve(samples, seed)
 
 

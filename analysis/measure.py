@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from analysis.frames import SIDES
 from simcore.errors import ScenarioError, suggestion
+from simcore.model import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from analysis.frames import Run
 
-__all__ = ["DEFAULT_PRACTICAL", "KINDS", "Measure", "measures", "practical_sizes"]
+__all__ = ["DEFAULT_PRACTICAL", "KINDS", "Measure", "check_part", "measures", "practical_sizes"]
 
 KINDS: Final = ("share", "cost", "length")
 DEFAULT_PRACTICAL: Final = {"share": 0.01, "cost": 0.01, "length": 0.1}
@@ -88,6 +89,24 @@ def measures(run: Run, names: Iterable[str] | None = None) -> tuple[Measure, ...
     if not found:
         raise ScenarioError("needs at least one metric", field="metric")
     return tuple(found.values())
+
+
+def check_part(value: object, field: str) -> None:
+    """Refuse what is no number between 0 and 1, as a coverage or a share of false discoveries is.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    field : str
+        Name of the argument.
+
+    Raises
+    ------
+    ScenarioError
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1.0:
+        raise ScenarioError(f"must be a number between 0 and 1, got {shown(value)}", field=field)
 
 
 def practical_sizes(given: Mapping[str, float] | None) -> dict[str, float]:

@@ -171,7 +171,8 @@ def test_mixes_that_did_not_meet_everybody_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "field"), [({"payoff": "gold"}, "payoff"), ({"point": 1}, "point"), ({"samples": -1}, "samples")]
+    ("arguments", "field"),
+    [({"payoff": "gold"}, "payoff"), ({"point": 1}, "point"), ({"samples": -1}, "samples"), ({"seed": -1}, "seed")],
 )
 def test_wrong_arguments_are_named(circle: Game, arguments: dict[str, Any], field: str) -> None:
     with pytest.raises(ScenarioError, match=field):

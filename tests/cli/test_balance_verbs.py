@@ -72,4 +72,4 @@ def test_need(cli: Cli) -> None:
     assert "chance: must be a number above 0" in cli(*words[:3], "--chance", "2").problem
     assert "goal: only the defender" in cli(*words, "--goal", "hold").problem
     assert "unknown unit" in cli("need", "infantry", "2 dragon").problem
-    assert "against[0].weight: must be a number from 0 up" in cli("need", "infantry", "-1 * 2 infantry").problem
+    assert "against.weight: must be a number from 0 to" in cli("need", "infantry", "-1 * 2 infantry").problem
