@@ -298,7 +298,8 @@ def _halves(
     if between is not None:
         if dir_b is not None:
             raise ScenarioError("compares two grid points of one run, but two runs were given", field="between")
-        if isinstance(between, str) or not isinstance(between, Sequence) or len(between) != 2:  # noqa: PLR2004 - a pair
+        given: object = between
+        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:  # noqa: PLR2004 - a pair
             raise ScenarioError(f"must be a grid key and two of its values, got {shown(between)}", field="between")
         return halves_between(one, *between)
     if dir_b is None:

@@ -245,7 +245,8 @@ class _Search:
         self._tried: dict[Mix, tuple[float, float]] = {}
 
     def _read_units(self, units: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        if isinstance(units, str) or not isinstance(units, Sequence) or not units:
+        given: object = units
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise ScenarioError(f"must be a list of units, got {shown(units)}", field="units")
         probe = self.battery.probe()
         found: dict[str, None] = {}
