@@ -1218,6 +1218,8 @@ def export_tables(
 @contextmanager
 def _written(path: Path) -> Iterator[IO[str]]:
     """Open a temporary file that takes the place of `path` when all of it is written."""
+    if not path.name:
+        raise StoreError(f"{path}: cannot be written: is a folder, not a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:

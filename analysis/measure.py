@@ -131,8 +131,8 @@ def practical_sizes(given: Mapping[str, float] | None) -> dict[str, float]:
             raise ScenarioError(
                 f'unknown kind "{kind}"{suggestion(kind, KINDS)}; kinds: {", ".join(KINDS)}', field="practical"
             )
-        if not 0 <= size <= _LARGEST:
-            raise ScenarioError(f"must be a number from 0 to {_LARGEST}, got {size}", field=f"practical.{kind}")
+        if isinstance(size, bool) or not isinstance(size, int | float) or not 0 <= size <= _LARGEST:
+            raise ScenarioError(f"must be a number from 0 to {_LARGEST}, got {shown(size)}", field=f"practical.{kind}")
     return {**DEFAULT_PRACTICAL, **{kind: float(size) for kind, size in (given or {}).items()}}
 
 

@@ -297,7 +297,11 @@ def _frame(run: Run) -> dict[str, Any]:
     from simcore.run.plan import plan_sweep  # noqa: PLC0415 - imports numba
     from simcore.scenario import load_sweep  # noqa: PLC0415 - imports pydantic
 
-    plan = plan_sweep(load_sweep(run.manifest.get("sweep", {}), source=str(run.path / "manifest.json")))
+    source = run.path / "manifest.json"
+    sweep = run.manifest.get("sweep", {})
+    if not isinstance(sweep, dict):
+        raise StoreError(f'{source}: damaged, "sweep" is not a table')
+    plan = plan_sweep(load_sweep(sweep, source=str(source)))
     table = dict(plan.ruleset.plain(plan.scenario(0)))
     for side in SIDES:
         table[side] = {key: entry for key, entry in table.get(side, {}).items() if key != "units"}

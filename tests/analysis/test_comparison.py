@@ -257,6 +257,7 @@ def test_what_cannot_be_compared(before: Path, tmp_path: Path) -> None:
         ({"metrics": ["swin"]}, 'unknown metric "swin" \\(did you mean "swing"'),
         ({"metrics": []}, "at least one metric"),
         ({"practical": {"shares": 1}}, 'unknown kind "shares" \\(did you mean "share"'),
+        ({"practical": {"share": "x"}}, 'practical.share: must be a number from 0 to 1000, got "x"'),
         ({"practical": {"share": -1}}, "practical.share: must be a number from 0"),
         ({"fdr": "x"}, "fdr: must be a number between 0 and 1"),
         ({"level": None}, "level: must be a number between 0 and 1"),
