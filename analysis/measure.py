@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from analysis.frames import SIDES
 from simcore.errors import ScenarioError, suggestion
@@ -109,7 +109,7 @@ def check_part(value: object, field: str) -> None:
         raise ScenarioError(f"must be a number between 0 and 1, got {shown(value)}", field=field)
 
 
-def practical_sizes(given: Mapping[str, float] | None) -> dict[str, float]:
+def practical_sizes(given: Mapping[str, Any] | None) -> dict[str, float]:
     """Return the practical size of every kind of figure.
 
     Parameters
