@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.estimators import DEFAULT_LEVEL, percent_text
 from analysis.finding import Finding, findings
 from analysis.frames import EXACT, GRID_PREFIX, MIXED, SIDES, Run, load
+from analysis.measure import check_part
 from analysis.metrics import grid_points, matchup_table, mix_table
 from analysis.picture import heat_map
 from analysis.wording import (
@@ -218,6 +219,8 @@ def summarize(run: Run | str | PathLike[str], *, level: float = DEFAULT_LEVEL) -
 
     Raises
     ------
+    ScenarioError
+        For a level that is no coverage.
     StoreError
         If a folder is given and cannot be read.
 
@@ -226,6 +229,7 @@ def summarize(run: Run | str | PathLike[str], *, level: float = DEFAULT_LEVEL) -
     >>> summary = summarize("results/land-30")  # doctest: +SKIP
     >>> print(summary.to_text())  # doctest: +SKIP
     """
+    check_part(level, "level")
     run = run if isinstance(run, Run) else load(run)
     matchups = matchup_table(run, level=level)
     return Summary(run=run, matchups=matchups, mixes=mix_table(run, matchups, level=level), level=level)

@@ -50,7 +50,9 @@ _RESUMABLE: Final = 3
 _GATE_FAILED: Final = 4
 
 _SIDES: Final = ("attacker", "defender")
-_NEGATIVE: Final = re.compile(r"-\d+\s*[^\W\d]")
+_NEGATIVE: Final = re.compile(r"-[\d.]+(\s*[^\W\d]|\s*\*)")
+_LONGEST_SIZE: Final = 9
+"""Digits of a number of enemies that is looked at; far fewer are allowed."""
 _NARROW: Final = 80
 _WIDEST: Final = 120
 _TABLES: Final = ("matchups", "mixes", "survivors")
@@ -277,18 +279,27 @@ def _placed(source: str) -> Iterator[None]:
         raise UnknownRulesetError(f"{source}: {error}" if source else str(error)) from None
 
 
-def _parsed(setting: str) -> tuple[str, Any]:
-    """Split ``key=value`` of ``--set``; the value is TOML, or a bare word that is taken as text."""
+def _quoted(text: str) -> str:
+    """Return what was given, in quotes and cut to a readable length."""
+    from simcore.model import shown
+
+    return shown(text)
+
+
+def _parsed(setting: str, option: str = "--set") -> tuple[str, Any]:
+    """Split ``key=value`` of an option; the value is TOML, or a bare word that is taken as text."""
     key, equals, text = setting.partition("=")
     key = key.strip()
     if not equals or not key:
-        raise ScenarioError(f'"{setting}" is not of the form KEY=VALUE', field="--set")
+        raise ScenarioError(f"{_quoted(setting)} is not of the form KEY=VALUE", field=option)
     try:
         read = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return key, text.strip()
+    except (RecursionError, ValueError) as problem:  # lists in lists without end, endless numbers
+        raise ScenarioError(f"{_quoted(setting)} cannot be read: {problem}", field=option) from None
     if set(read) != {"value"}:
-        raise ScenarioError(f'"{setting}" sets more than one value', field="--set")
+        raise ScenarioError(f"{_quoted(setting)} sets more than one value", field=option)
     return key, read["value"]
 
 
@@ -300,8 +311,8 @@ def _apply(data: dict[str, Any], settings: list[str] | None) -> None:
         key, value = _parsed(setting)
         try:
             parts: Any = tomllib.loads(f"{key} = 0")
-        except tomllib.TOMLDecodeError:
-            raise ScenarioError(f'"{key}" is not a dotted path', field="--set") from None
+        except (tomllib.TOMLDecodeError, RecursionError):
+            raise ScenarioError(f"{_quoted(key)} is not a dotted path", field="--set") from None
         table = data
         while True:
             ((name, parts),) = parts.items()
@@ -735,6 +746,7 @@ def nightly(
     from datetime import UTC, datetime
 
     from analysis import night as nights
+    from analysis.frames import load
     from analysis.gate import read_gates
     from simcore.run.session import results_folder
     from simcore.scenario import load_sweep
@@ -743,6 +755,8 @@ def nightly(
     data = _read_sweep(file, settings, battles=battles, seed=seed)
     with _placed(str(file)):
         config = load_sweep(data, source=str(file))
+        if against is not None:
+            load(against)  # what cannot be compared with is to be known before a night is spent
         root = results_folder(config, results) / config.sweep.name
         today = datetime.now(UTC).astimezone().date()
         with nights.begin_night(root, today) as opened, _again(root):
@@ -840,7 +854,7 @@ def _between(text: str | None) -> tuple[str, list[Any]] | None:
     if text is None:
         return None
     key, _, _ = text.partition("=")
-    values = _parsed(text)[1]
+    values = _parsed(text, "--between")[1]
     if not isinstance(values, list):
         raise ScenarioError(f"needs two values of {key.strip()}, as in KEY=[5, 6]", field="--between")
     return key.strip(), values
@@ -1025,8 +1039,8 @@ def fair_price(
 
     numbers = []
     for part in _listed(sizes) or []:
-        if not part.isdecimal():
-            raise ScenarioError(f'must be whole numbers apart by commas, got "{part}"', field="--sizes")
+        if not (part.isascii() and part.isdecimal() and len(part) <= _LONGEST_SIZE):
+            raise ScenarioError(f"must be whole numbers apart by commas, got {_quoted(part)}", field="--sizes")
         numbers.append(int(part))
     rules = _rules(scenario, ruleset=ruleset, edition=edition, edition_file=edition_file, settings=settings)
     if folder is not None:
@@ -1034,8 +1048,9 @@ def fair_price(
 
         if rules:
             raise ScenarioError("a sweep has its own rules; leave them out, or the folder")
+        run = analysis.load(folder)
         _announce_compilation()
-        found = price_run(folder, units=_listed(units), against=_listed(against), sizes=numbers)
+        found = price_run(run, units=_listed(units), against=_listed(against), sizes=numbers)
     else:
         _announce_compilation()
         found = analysis.price(_listed(units), against=_listed(against), sizes=numbers, scenario=rules)
@@ -1203,6 +1218,8 @@ def export_tables(
 @contextmanager
 def _written(path: Path) -> Iterator[IO[str]]:
     """Open a temporary file that takes the place of `path` when all of it is written."""
+    if not path.name:
+        raise StoreError(f"{path}: cannot be written: is a folder, not a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
@@ -1214,7 +1231,7 @@ def _written(path: Path) -> Iterator[IO[str]]:
         temporary.unlink(missing_ok=True)
 
 
-@app.command("share")
+@app.command("share", cls=_Battle)
 def share_scenario(
     units: _Units,
     *,

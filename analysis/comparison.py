@@ -17,6 +17,7 @@ the errors are added, which is never too narrow. p-values are adjusted for the n
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -30,14 +31,15 @@ from analysis.counterpart import Half, Meetings, are_related, halves_between, me
 from analysis.difference import Difference
 from analysis.estimators import DEFAULT_LEVEL
 from analysis.frames import Run, load
-from analysis.measure import Measure, measures, practical_sizes
+from analysis.measure import Measure, check_part, measures, practical_sizes
 from analysis.multiplicity import benjamini_hochberg, benjamini_yekutieli
 from analysis.wording import clean, plural
 from simcore.errors import ScenarioError
+from simcore.model import shown
 from simcore.run.batch import read_batches, read_outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from os import PathLike
 
     from simcore.run.batch import Batches
@@ -258,8 +260,7 @@ def compare(
     """
     first, second = _halves(dir_a, dir_b, between)
     for name, value in (("level", level), ("fdr", fdr)):
-        if not 0.0 < value < 1.0:
-            raise ScenarioError(f"must be a number between 0 and 1, got {value}", field=name)
+        check_part(value, name)
     if correction not in CORRECTIONS:
         raise ScenarioError(f'must be one of {", ".join(CORRECTIONS)}, got "{correction}"', field="correction")
     chosen, sizes = measures(first.run, metrics), practical_sizes(practical)
@@ -297,6 +298,9 @@ def _halves(
     if between is not None:
         if dir_b is not None:
             raise ScenarioError("compares two grid points of one run, but two runs were given", field="between")
+        given: object = between
+        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:  # noqa: PLR2004 - a pair
+            raise ScenarioError(f"must be a grid key and two of its values, got {shown(between)}", field="between")
         return halves_between(one, *between)
     if dir_b is None:
         raise ScenarioError("needs a second run, or two values of the grid of one run")

@@ -35,6 +35,8 @@ FloatArray = npt.NDArray[np.float64]
 
 PAYOFFS: Final = ("win_share", "lead", "swing")
 """What the attacker wants much of: his share of wins, his lead over the defender's share, or his swing."""
+_BOUNDS: Final = {"win_share": (0.0, 1.0), "lead": (-1.0, 1.0)}
+_UNBOUNDED: Final = (-np.inf, np.inf)
 _MARGIN: Final = 0.001
 """What the averaged strategies may give up, as a part of the payoffs' range."""
 _SAMPLE_CELLS: Final = 400_000
@@ -219,9 +221,12 @@ def game(
             f"must be {', '.join(PAYOFFS)}, got {shown(payoff)}{suggestion(str(payoff), PAYOFFS)}", field="payoff"
         )
     number = len(summary.grid_labels)
+    if not number:
+        raise ScenarioError("a game needs a matchup; this run has none", field=summary.run.name)
     _check_whole(point, "point", number - 1)
     if samples is not None:
         _check_whole(samples, "samples", _SAMPLES_ALLOWED)
+    _check_whole(seed, "seed", 2**64 - 1)
     return _Solver(summary, point, payoff).solve(samples, seed)
 
 
@@ -276,7 +281,8 @@ class _Solver:
         battles = table["battles"].to_numpy(dtype=np.float64, na_value=np.nan)
         variance = own + enemy - (own - enemy) ** 2 if lead else own * (1.0 - own)
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.where(battles > 0, np.sqrt(np.maximum(variance, 0.0) / battles), 0.0)
+            # Where all battles ended alike the next one may not: an error as if one of them had not.
+            errors = np.where(battles > 0, np.sqrt(np.maximum(variance, 1.0 / battles) / battles), 0.0)
         matrix = np.zeros(self._shape)
         matrix[self._codes] = errors
         return matrix[np.ix_(*self.kept)]
@@ -404,7 +410,9 @@ class _Solver:
                 table["lo_equilibrium"] = table["hi_equilibrium"] = np.full(len(table["mix"]), np.nan)
             return float("nan"), float("nan")
         self.samples = number
-        drawn = resampled(self.matrix, self.errors, replications=number, seed=seed)
+        drawn = resampled(
+            self.matrix, self.errors, replications=number, seed=seed, bounds=_BOUNDS.get(self.payoff, _UNBOUNDED)
+        )
         ends = np.array([0.5 - self.summary.level / 2.0, 0.5 + self.summary.level / 2.0])
         for table, weights in zip(tables, drawn[1:], strict=True):
             table["lo_equilibrium"], table["hi_equilibrium"] = np.quantile(weights, ends, axis=0)

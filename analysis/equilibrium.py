@@ -272,7 +272,12 @@ def _largest_first(weights: FloatArray) -> Iterator[tuple[int, float]]:
 
 
 def resampled(
-    payoff: npt.ArrayLike, errors: npt.ArrayLike, *, replications: int, seed: int
+    payoff: npt.ArrayLike,
+    errors: npt.ArrayLike,
+    *,
+    replications: int,
+    seed: int,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Solve the game again and again with payoffs drawn anew: how far the answer depends on the sample.
 
@@ -284,6 +289,8 @@ def resampled(
         Games to solve, at least 1.
     seed : int
         Of the random numbers; equal seeds give equal answers.
+    bounds : tuple of float
+        What no payoff can pass, as 0 and 1 for shares.
 
     Returns
     -------
@@ -293,7 +300,9 @@ def resampled(
     """
     matrix, spread = np.asarray(payoff, dtype=np.float64), np.asarray(errors, dtype=np.float64)
     rng = np.random.default_rng(seed)
-    games = [solve_game(matrix + spread * rng.standard_normal(matrix.shape)) for _ in range(replications)]
+    games = [
+        solve_game(np.clip(matrix + spread * rng.standard_normal(matrix.shape), *bounds)) for _ in range(replications)
+    ]
     return (
         np.array([game.value for game in games]),
         np.array([game.rows for game in games]),

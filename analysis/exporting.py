@@ -28,7 +28,7 @@ def _of_all_games(part: str) -> Callable[[Summary], pd.DataFrame]:
 
     def collect(summary: Summary) -> pd.DataFrame:
         frames = []
-        for point, label in enumerate(summary.grid_labels):
+        for point, label in enumerate(summary.grid_labels or ("",)):  # without a matchup `game` says what is missing
             table: pd.DataFrame = getattr(game(summary, point=point), part)
             frames.append(table.assign(grid_point=label) if label else table)
         return pd.concat(frames, ignore_index=True)

@@ -34,6 +34,7 @@ SIMULATED: Final = "simulated"
 MIXED: Final = "mixed"
 
 _TEXT: Final = ("attacker", "defender", "attacker_units", "defender_units", "method", "status", "error")
+_NAMES: Final = ("attacker", "defender", "attacker_units", "defender_units")
 _FIGURES: Final = (
     "attacker_weight", "defender_weight", "battles", "attacker_cost", "defender_cost",
     "attacker_cost_lost_mean", "attacker_cost_lost_sd",
@@ -43,6 +44,7 @@ _WINS: Final = {"attacker": ("attacker_wins", "attacker_clears"), "defender": ("
 """Wins of folders that do not say what counts as one."""
 _MIX_COLUMNS: Final = ("side", "mix", "units", "cost", "weight")
 _SURVIVOR_COLUMNS: Final = ("matchup", "side", "unit", "outcome", "battles", "start", "mean")
+_SURVIVOR_FIGURES: Final = ("start", "mean")
 
 # Whatever a Parquet reader may raise on a damaged file; its own exceptions derive from these, apart from
 # FileNotFoundError, which is told apart below.
@@ -241,9 +243,11 @@ def load(folder: str | PathLike[str]) -> Run:
         *(f"{letter}_{outcome}" for letter in "np" for outcome in outcomes),
     )  # fmt: skip
     matchups = _table(path, "matchups", needed)
-    for column in needed:
-        if column not in _TEXT and column not in grid and not _is_numeric(matchups[column]):
-            raise StoreError(f'{path / "matchups.parquet"}: column "{column}" does not hold numbers')
+    file = path / "matchups.parquet"
+    _check_numbers(file, matchups, [column for column in needed if column not in _TEXT and column not in grid])
+    _check_names(file, matchups, _NAMES)
+    if matchups["matchup"].duplicated().any():
+        raise StoreError(f'{file}: damaged, column "matchup" has a number twice')
     mixes = _table(path, "mixes", (*_MIX_COLUMNS, *grid))
     _check_survivors(path)
     return Run(path=path, manifest=manifest, matchups=matchups, mixes=mixes)
@@ -287,7 +291,9 @@ def _check_fields(file: Path, manifest: dict[str, Any]) -> None:
     if not isinstance(outcomes, list) or not outcomes or not all(isinstance(name, str) for name in outcomes):
         raise StoreError(f'{file}: damaged, "outcomes" is not a list of names')
     wins = manifest.get("wins", _WINS)
-    if not isinstance(wins, dict) or not all(isinstance(wins.get(side), list | tuple) for side in SIDES):
+    if not isinstance(wins, dict) or not all(
+        isinstance(wins.get(side), list | tuple) and all(isinstance(name, str) for name in wins[side]) for side in SIDES
+    ):
         raise StoreError(f'{file}: damaged, "wins" is not a table of outcomes')
     precision = manifest.get("precision")
     if precision is not None and (isinstance(precision, bool) or not isinstance(precision, int | float)):
@@ -329,6 +335,22 @@ def _check_columns(file: Path, frame: pd.DataFrame, needed: Iterable[str]) -> No
         raise StoreError(f"{file}: damaged, column {shown}{more} is missing")
 
 
+def _check_numbers(file: Path, frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Refuse columns that hold text or infinite numbers; NaN stands for what is not known."""
+    for column in columns:
+        if not _is_numeric(frame[column]):
+            raise StoreError(f'{file}: column "{column}" does not hold numbers')
+        if np.isinf(frame[column].to_numpy(dtype=np.float64, na_value=np.nan)).any():
+            raise StoreError(f'{file}: damaged, column "{column}" holds an infinite number')
+
+
+def _check_names(file: Path, frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Refuse columns of names in which one is missing."""
+    for column in columns:
+        if frame[column].isna().any():
+            raise StoreError(f'{file}: damaged, column "{column}" lacks a name')
+
+
 def _is_numeric(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column.dtype)) or bool(column.isna().all())
 
@@ -355,4 +377,7 @@ def _survivors(path: Path, matchups: list[int] | None = None) -> pd.DataFrame:
     except _UNREADABLE as error:
         raise _damaged(file, error) from error
     _check_columns(file, frame, _SURVIVOR_COLUMNS)
+    _check_numbers(file, frame, _SURVIVOR_FIGURES)
+    if frame[list(_SURVIVOR_FIGURES)].isna().any(axis=None):
+        raise StoreError(f"{file}: damaged, a number of survivors is missing")
     return frame

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from analysis.frames import SIDES
 from simcore.errors import ScenarioError, suggestion
+from simcore.model import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from analysis.frames import Run
 
-__all__ = ["DEFAULT_PRACTICAL", "KINDS", "Measure", "measures", "practical_sizes"]
+__all__ = ["DEFAULT_PRACTICAL", "KINDS", "Measure", "check_part", "measures", "practical_sizes"]
 
 KINDS: Final = ("share", "cost", "length")
 DEFAULT_PRACTICAL: Final = {"share": 0.01, "cost": 0.01, "length": 0.1}
@@ -90,7 +91,25 @@ def measures(run: Run, names: Iterable[str] | None = None) -> tuple[Measure, ...
     return tuple(found.values())
 
 
-def practical_sizes(given: Mapping[str, float] | None) -> dict[str, float]:
+def check_part(value: object, field: str) -> None:
+    """Refuse what is no number between 0 and 1, as a coverage or a share of false discoveries is.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    field : str
+        Name of the argument.
+
+    Raises
+    ------
+    ScenarioError
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1.0:
+        raise ScenarioError(f"must be a number between 0 and 1, got {shown(value)}", field=field)
+
+
+def practical_sizes(given: Mapping[str, Any] | None) -> dict[str, float]:
     """Return the practical size of every kind of figure.
 
     Parameters
@@ -112,8 +131,8 @@ def practical_sizes(given: Mapping[str, float] | None) -> dict[str, float]:
             raise ScenarioError(
                 f'unknown kind "{kind}"{suggestion(kind, KINDS)}; kinds: {", ".join(KINDS)}', field="practical"
             )
-        if not 0 <= size <= _LARGEST:
-            raise ScenarioError(f"must be a number from 0 to {_LARGEST}, got {size}", field=f"practical.{kind}")
+        if isinstance(size, bool) or not isinstance(size, int | float) or not 0 <= size <= _LARGEST:
+            raise ScenarioError(f"must be a number from 0 to {_LARGEST}, got {shown(size)}", field=f"practical.{kind}")
     return {**DEFAULT_PRACTICAL, **{kind: float(size) for kind, size in (given or {}).items()}}
 
 

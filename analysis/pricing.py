@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-__all__ = ["SIZES", "Prices", "price", "price_run", "stored_prices"]
+__all__ = ["PRICE_FIGURES", "SIZES", "Prices", "price", "price_run", "stored_prices"]
 
 SIZES: Final = (4, 8, 12)
 """Numbers of enemies."""
@@ -37,6 +37,10 @@ _DECIDED: Final = 1e-6
 """Battles that anybody wins; with fewer an even duel is no duel."""
 _TEXT_WIDTH: Final = 80
 _FILE: Final = "prices.json"
+PRICE_FIGURES: Final = ("cost", "price", "attacker", "defender", "low", "high", "ratio")
+"""What is a number, or not known, in a row of ``Prices.units``."""
+_MOST_PRICE: Final = 1e15
+"""Beyond it no file holds a price."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,7 +297,11 @@ def _frame(run: Run) -> dict[str, Any]:
     from simcore.run.plan import plan_sweep  # noqa: PLC0415 - imports numba
     from simcore.scenario import load_sweep  # noqa: PLC0415 - imports pydantic
 
-    plan = plan_sweep(load_sweep(run.manifest.get("sweep", {}), source=str(run.path / "manifest.json")))
+    source = run.path / "manifest.json"
+    sweep = run.manifest.get("sweep", {})
+    if not isinstance(sweep, dict):
+        raise StoreError(f'{source}: damaged, "sweep" is not a table')
+    plan = plan_sweep(load_sweep(sweep, source=str(source)))
     table = dict(plan.ruleset.plain(plan.scenario(0)))
     for side in SIDES:
         table[side] = {key: entry for key, entry in table.get(side, {}).items() if key != "units"}
@@ -333,10 +341,31 @@ def stored_prices(run: Run) -> dict[str, Any] | None:
         raise StoreError(
             f"{path}: damaged, not JSON ({error}); make it again with: simcore price {run.path}"
         ) from error
-    wanted = {"units": list, "enemies": list, "sizes": list}
-    if not isinstance(content, dict) or not all(isinstance(content.get(name), kind) for name, kind in wanted.items()):
+    if not _is_price_table(content):
         raise StoreError(f"{path}: damaged, not a table of prices; make it again with: simcore price {run.path}")
     return content if content.get("sweep") == _digest(run) else None
+
+
+def _is_price_table(content: object) -> bool:
+    """Say whether what was read from a file has the form of ``Prices.to_dict``."""
+    if not isinstance(content, dict):
+        return False
+    units, enemies, sizes = (content.get(name) for name in ("units", "enemies", "sizes"))
+    if not (isinstance(units, list) and isinstance(enemies, list) and isinstance(sizes, list)):
+        return False
+    return (
+        all(isinstance(row, dict) and isinstance(row.get("unit"), str) for row in units)
+        and all(_is_figure(row.get(name)) for row in units for name in PRICE_FIGURES)
+        and all(isinstance(enemy, str) for enemy in enemies)
+        and all(_is_figure(size) for size in sizes)
+    )
+
+
+def _is_figure(value: object) -> bool:
+    """Say whether a value of a file is a number that a float can hold, or unknown."""
+    if value is None:
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MOST_PRICE
 
 
 def _known_units(units: Sequence[str], known: Mapping[str, int], field: str) -> list[str]:

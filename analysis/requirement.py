@@ -32,6 +32,7 @@ Mix = tuple[int, ...]
 GOALS: Final = ("win", "capture", "hold")
 """What the mix has to do: win by the ruleset's own count, take the territory, or keep it from being taken."""
 _ROUNDING: Final = 1e-12
+_MOST_WEIGHT: Final = 1e9
 _MOST_UNITS: Final = 40
 _MOST_MIXES: Final = 20_000
 _TIMES_THE_ENEMY: Final = 3
@@ -244,7 +245,8 @@ class _Search:
         self._tried: dict[Mix, tuple[float, float]] = {}
 
     def _read_units(self, units: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        if isinstance(units, str | Mapping) or not units:
+        given: object = units
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise ScenarioError(f"must be a list of units, got {shown(units)}", field="units")
         probe = self.battery.probe()
         found: dict[str, None] = {}
@@ -259,7 +261,9 @@ class _Search:
         return names, tuple(costs[unit] for unit in names)
 
     def _read_enemies(self, against: object) -> tuple[list[dict[str, int]], list[float]]:
-        entries: list[Any] = [against] if isinstance(against, str | Mapping) else list(against)  # type: ignore[call-overload]
+        if not isinstance(against, str | Mapping | Sequence):
+            raise ScenarioError(f"must be a unit list or a list of such, got {shown(against)}", field="against")
+        entries: list[Any] = [against] if isinstance(against, str | Mapping) else list(against)
         if not entries:
             raise ScenarioError("needs at least one enemy", field="against")
         enemies, weights = [], []
@@ -267,8 +271,10 @@ class _Search:
             field = "against" if len(entries) == 1 else f"against[{place}]"
             is_table = isinstance(entry, Mapping) and "units" in entry
             units, weight = (entry["units"], entry.get("weight", 1.0)) if is_table else (entry, 1.0)
-            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.0 <= weight < float("inf"):
-                raise ScenarioError(f"must be a number from 0 up, got {shown(weight)}", field=f"{field}.weight")
+            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.0 <= weight <= _MOST_WEIGHT:
+                raise ScenarioError(
+                    f"must be a number from 0 to {_MOST_WEIGHT:,.0f}, got {shown(weight)}", field=f"{field}.weight"
+                )
             counts = self.battery.read(units, self.enemy_side, {self.units[0]: 1}, field)
             if not counts:
                 raise ScenarioError("must hold at least one unit", field=field)

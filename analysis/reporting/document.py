@@ -70,6 +70,8 @@ def report(
     summary = folder if isinstance(folder, Summary) else summarize(folder)
     target = summary.run.path / "report.html" if out is None else Path(out)
     comparison = against if against is None or isinstance(against, Comparison) else compare(against, summary.run)
+    if not target.name:
+        raise StoreError(f"{target}: cannot be written: is a folder, not a file")
     page = render(summary, comparison)
     try:
         _replace(target, page.encode("utf-8", errors="replace"))

@@ -9,7 +9,7 @@ import numpy as np
 from analysis.contest import game, payoff_difference
 from analysis.estimators import percent_text
 from analysis.frames import SIDES
-from analysis.pricing import stored_prices
+from analysis.pricing import PRICE_FIGURES, stored_prices
 from analysis.reporting.cell import figure_cell
 from analysis.reporting.figure import weight_chart
 from analysis.wording import clean, count_text, figure_text, interval_text
@@ -221,9 +221,7 @@ def price_content(summary: Summary) -> dict[str, Any] | None:
         return None
     rows = []
     for row in found["units"]:
-        figures = {
-            name: _number(row.get(name)) for name in ("cost", "price", "attacker", "defender", "low", "high", "ratio")
-        }
+        figures = {name: float("nan") if row.get(name) is None else float(row[name]) for name in PRICE_FIGURES}
         bounds = "" if np.isnan(figures["low"]) else f"{figure_text(figures['low'])} to {figure_text(figures['high'])}"
         rows.append(
             {
@@ -238,10 +236,6 @@ def price_content(summary: Summary) -> dict[str, Any] | None:
     sizes = ", ".join(str(size) for size in found["sizes"])
     enemies = " and ".join(str(enemy).replace("_", " ") for enemy in found["enemies"])
     return {"rows": rows, "against": clean(f"{sizes} {enemies}")}
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
 
 
 def _verdict(ratio: float) -> str:

@@ -251,11 +251,16 @@ def test_what_cannot_be_compared(before: Path, tmp_path: Path) -> None:
         analysis.compare(before, other)
     with pytest.raises(ScenarioError, match="needs a second run"):
         analysis.compare(before)
+    with pytest.raises(ScenarioError, match="between: must be a grid key and two of its values, got 5"):
+        analysis.compare(before, between=5)  # type: ignore[arg-type]
     for options, message in (
         ({"metrics": ["swin"]}, 'unknown metric "swin" \\(did you mean "swing"'),
         ({"metrics": []}, "at least one metric"),
         ({"practical": {"shares": 1}}, 'unknown kind "shares" \\(did you mean "share"'),
+        ({"practical": {"share": "x"}}, 'practical.share: must be a number from 0 to 1000, got "x"'),
         ({"practical": {"share": -1}}, "practical.share: must be a number from 0"),
+        ({"fdr": "x"}, "fdr: must be a number between 0 and 1"),
+        ({"level": None}, "level: must be a number between 0 and 1"),
         ({"fdr": 0}, "fdr: must be a number between 0 and 1, got 0"),
         ({"correction": "holm"}, "correction: must be one of auto, hochberg, yekutieli"),
     ):

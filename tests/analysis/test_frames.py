@@ -109,6 +109,7 @@ def test_newer_and_unknown_schema(folder: Path) -> None:
         ({"outcomes": [1]}, "outcomes"),
         ({"outcomes": ...}, "outcomes"),
         ({"ruleset": ...}, "ruleset"),
+        ({"wins": {"attacker": ["attacker_wins"], "defender": [1]}}, "wins"),
         ({"grid": [1]}, "grid"),
         ({"grid": {"a": 1}}, "grid"),
     ],
@@ -187,3 +188,28 @@ def test_many_matchups(tmp_path: Path) -> None:
     run = analysis.load(write_columns(tmp_path / "run", columns))
     assert len(run.matchups) == 3_600
     assert len(run.mixes) == 120
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("swing_mean", float("inf"), 'column "swing_mean" holds an infinite number'),
+        ("swing_sd", "x", 'column "swing_sd" does not hold numbers'),
+        ("attacker", None, 'column "attacker" lacks a name'),
+        ("defender_units", None, 'column "defender_units" lacks a name'),
+        ("matchup", 1, 'column "matchup" has a number twice'),
+    ],
+)
+def test_tables_with_values_that_no_sweep_writes(folder: Path, column: str, value: Any, words: str) -> None:
+    file = folder / "matchups.parquet"
+    pd.read_parquet(file).assign(**{column: value}).to_parquet(file)
+    with pytest.raises(StoreError, match=rf"matchups\.parquet: .*{words}"):
+        analysis.load(folder)
+
+
+@pytest.mark.parametrize(("column", "value"), [("mean", "x"), ("mean", float("inf")), ("start", float("nan"))])
+def test_survivors_that_no_sweep_writes(folder: Path, column: str, value: Any) -> None:
+    file = folder / "survivors.parquet"
+    pd.read_parquet(file).assign(**{column: value}).to_parquet(file)
+    with pytest.raises(StoreError, match=r"survivors\.parquet: "):
+        analysis.load(folder).survivors_of([0])

@@ -142,6 +142,15 @@ def test_the_spread_comes_from_the_sample_and_its_seed(tmp_path: Path) -> None:
     assert (third.lo_value, third.hi_value) != (one.lo_value, one.hi_value)
 
 
+def test_battles_that_all_ended_alike_are_not_certain(tmp_path: Path) -> None:
+    result = {"attacker_wins": 20, "defender_wins": 0}
+    played = analysis.game(write(tmp_path / "run", [matchup(own, PAPER, result) for own in HANDS]))
+    assert played.value == 1.0
+    assert 0.9 < played.lo_value < 1.0
+    assert played.hi_value == 1.0
+    assert (played.mixes["strength_se"] > 0.0).all()
+
+
 def test_mixes_that_did_not_meet_everybody_are_left_out(tmp_path: Path) -> None:
     even = {"attacker_wins": 50, "defender_wins": 50}
     rows = [
@@ -162,7 +171,8 @@ def test_mixes_that_did_not_meet_everybody_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "field"), [({"payoff": "gold"}, "payoff"), ({"point": 1}, "point"), ({"samples": -1}, "samples")]
+    ("arguments", "field"),
+    [({"payoff": "gold"}, "payoff"), ({"point": 1}, "point"), ({"samples": -1}, "samples"), ({"seed": -1}, "seed")],
 )
 def test_wrong_arguments_are_named(circle: Game, arguments: dict[str, Any], field: str) -> None:
     with pytest.raises(ScenarioError, match=field):

@@ -105,6 +105,16 @@ def test_prices_beside_a_run(tmp_path: Path) -> None:
     # Prices of another sweep are not shown; damaged ones are refused.
     simcore.sweep({**table, "grid": {}}, tmp_path / "run", resume=False)
     assert stored_prices(analysis.load(tmp_path / "run")) is None
-    (tmp_path / "run" / "prices.json").write_text("[1]", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"prices\.json: damaged"):
-        stored_prices(run)
+    good = {"unit": "tank", "cost": 6}
+    for content in (
+        [1],
+        {"units": [1], "enemies": [], "sizes": []},
+        {"units": [{**good, "cost": 10**400}], "enemies": [], "sizes": []},
+        {"units": [{**good, "price": float("inf")}], "enemies": [], "sizes": []},
+        {"units": [{**good, "low": "3"}], "enemies": [], "sizes": []},
+        {"units": [good], "enemies": [1], "sizes": []},
+        {"units": [good], "enemies": [], "sizes": ["4"]},
+    ):
+        (tmp_path / "run" / "prices.json").write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(StoreError, match=r"prices\.json: damaged"):
+            stored_prices(run)

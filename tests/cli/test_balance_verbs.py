@@ -50,7 +50,8 @@ def test_price(cli: Cli, folder: Path, tmp_path: Path) -> None:
     assert cli("price", folder, "--sizes", "4", "--json").json["units"][0]["unit"] == "infantry"
     assert (folder / "prices.json").is_file()
     assert "has its own rules" in cli("price", folder, "--edition", "revised").problem
-    assert "--sizes" in cli("price", "--sizes", "4, many").problem
+    for sizes in ("4, many", "-4", "9" * 5000):
+        assert "--sizes" in cli("price", "--sizes", sizes).problem
     assert 'no unit "tnak"' in cli("price", "--units", "tnak").problem
 
 
@@ -71,3 +72,4 @@ def test_need(cli: Cli) -> None:
     assert "chance: must be a number above 0" in cli(*words[:3], "--chance", "2").problem
     assert "goal: only the defender" in cli(*words, "--goal", "hold").problem
     assert "unknown unit" in cli("need", "infantry", "2 dragon").problem
+    assert "against.weight: must be a number from 0 to" in cli("need", "infantry", "-1 * 2 infantry").problem

@@ -142,6 +142,11 @@ def test_nightly_refuses_before_it_begins(cli: Cli, tmp_path: Path, gates: Path)
     assert "battels" in cli("nightly", file, "--results", tmp_path / "nights").problem
     gates.write_text("[gates]\nmax_wrose = 1\n")
     assert "max_wrose" in cli("nightly", file, "--results", tmp_path / "nights", "--gates", gates).problem
+    file.write_text(SWEEP.format(attack=1), encoding="utf-8")
+    gone = tmp_path / "gone"
+    assert (
+        f"{gone}: no such folder" in cli("nightly", file, "--results", tmp_path / "nights", "--against", gone).problem
+    )
     assert not (tmp_path / "nights").exists()
 
 

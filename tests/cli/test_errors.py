@@ -165,6 +165,8 @@ class TestFiles:
         (["3 inf", "2 inf", "--set", "a b=1"], "--set"),
         (["3 inf", "2 inf", "--set", "a=1\nb=2"], "--set"),
         (["3 inf", "2 inf", "--set", "attacker.units.x=1"], "--set"),
+        (["3 inf", "2 inf", "--set", f"attacker.keep_land={'9' * 5000}"], "--set"),
+        (["3 inf", "2 inf", "--set", f"attacker.keep_land={'[' * 3000}{']' * 3000}"], "--set"),
         (["3 inf", "2 inf", "--set", "attacker.keep_lnd=1"], 'did you mean "keep_land"'),
     ],
 )

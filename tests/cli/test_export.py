@@ -90,3 +90,11 @@ def test_a_shared_scenario_takes_the_place_of_a_file(cli: Cli, tmp_path: Path) -
     assert cli("share", shared["shared"]).out.strip() == shared["shared"]
     assert "shared scenario: is damaged or cut" in cli("odds", text[:-3]).problem
     assert 'unknown unit "dragon"' in cli("share", "3 dragon", "2 infantry").problem
+
+
+@pytest.mark.parametrize("out", ["", ".", "/"])
+def test_a_folder_is_no_file_to_write(cli: Cli, run: Path, out: str) -> None:
+    assert "is a folder, not a file" in cli("export", run, "--table", "mixes", "--out", out).problem
+    answer = cli("report", run, "--out", out)
+    assert answer.code == 2
+    assert "is a folder, not a file" in answer.err
