@@ -1383,8 +1383,6 @@ def doctor(
         _say_json(facts)
     else:
         _say_facts(facts)
-    if not facts["libgomp"] and not as_json:
-        _note("warning: libgomp.so.1 is missing (Debian package libgomp1): sweeps use a slower threading layer")
     if folder is not None and run is not None and run.problems:
         for problem in run.problems:
             _note(problem)
