@@ -673,6 +673,7 @@ def sweep(
     as_json: _Json = False,
 ) -> None:
     """Run all matchups of a sweep file: Parquet tables, a summary and an HTML report."""
+    from simcore.run.executor import check_choice
     from simcore.run.session import results_folder
     from simcore.scenario import load_sweep
 
@@ -681,6 +682,7 @@ def sweep(
         config = load_sweep(data, source=str(file))
         folder = results_folder(config, out)
         if dry_run:
+            check_choice(threads, scheduler, workers)
             _estimate(config, threads=threads, as_json=as_json)
             return
         with _resumable(folder):
@@ -790,11 +792,17 @@ def merge(
 ) -> None:
     """Combine runs of the same rules: other matchups, or the same with another seed; no battle counts twice."""
     from simcore.run.merge import merge_runs
+    from simcore.run.store import is_out_of_room
 
+    again = "give the same command again"
     try:
         run = merge_runs(folders, out, name=name)
     except KeyboardInterrupt:
-        _stop("interrupted before the merged run was complete; give the same command again", _RESUMABLE)
+        _stop(f"interrupted before the merged run was complete; {again}", _RESUMABLE)
+    except StoreError as error:
+        if is_out_of_room(error):
+            _stop(f"{error}; {again}", _RESUMABLE)
+        raise
     _finish(run, str(out), report_wanted=report_wanted, as_json=as_json)
 
 

@@ -108,11 +108,11 @@ def _open(folder: Path, stack: ExitStack) -> list[_Source]:
     for facts in merged or [content]:
         table = sweep_of(facts, folder / MANIFEST)
         config = load_sweep(table, source=str(folder / MANIFEST))
-        stages = [Stage.read(entry) for entry in facts.get("earlier", [])]
-        if None in stages:
+        stages = Stage.read_all(facts.get("earlier", []))
+        if stages is None:
             raise StoreError(f"{folder / MANIFEST}: damaged, it does not say how many battles were asked for")
         session = Session(plan_sweep(config), store, _Absent(folder), Silent())
-        session.stages = [*(stage for stage in stages if stage is not None), *session.stages]
+        session.stages = [*stages, *session.stages]
         _check_versions(folder, facts, session.plan)
         kept = {key: facts.get(key) for key in (*_KEPT, "ruleset_version")}
         folder_name = str(facts.get("folder", folder)) if merged else str(folder)

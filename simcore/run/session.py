@@ -593,23 +593,22 @@ class Session:
 
     def _earlier_stages(self, found: Mapping[str, Any], *, top_up: bool) -> list[Stage]:
         """Return what the folder was asked for before; refuse the folder of another sweep."""
-        stages = [Stage.read(entry) for entry in found.get("earlier", [])]
-        last, now = Stage.read(found["sweep"].get("sweep")), self.stages[-1]
-        if last == now:
-            self._compare(found)
-        elif last is not None:
-            problem = now.problem_after(last)
-            if not top_up:
-                self._compare(found, advice="" if problem else "top it up, ")
-            self._compare(found, but=_STAGE_FIELDS)
-            if problem:
-                raise ResumeMismatchError(f"{self.store.folder}: cannot be topped up: {problem}")
-            stages.append(last)
-        if last is None or None in stages:
+        stages, last = Stage.read_all(found.get("earlier", [])), Stage.read(found["sweep"].get("sweep"))
+        if stages is None or last is None:
             raise StoreError(
                 f"{self.store.folder / MANIFEST}: damaged, it does not say how many battles were asked for"
             )
-        return [stage for stage in stages if stage is not None]
+        now = self.stages[-1]
+        if last == now:
+            self._compare(found)
+            return stages
+        problem = now.problem_after(last)
+        if not top_up:
+            self._compare(found, advice="" if problem else "top it up, ")
+        self._compare(found, but=_STAGE_FIELDS)
+        if problem:
+            raise ResumeMismatchError(f"{self.store.folder}: cannot be topped up: {problem}")
+        return [*stages, last]
 
     def _compare(self, found: Mapping[str, Any], *, but: Collection[str] = (), advice: str = "") -> None:
         """Refuse the folder of another sweep, and say in what it differs."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "read_rows", "readable"]
+__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "is_out_of_room", "read_rows", "readable"]
 
 MANIFEST: Final = "manifest.json"
 PARTS: Final = "parts"
@@ -106,6 +106,21 @@ class PartRows:
         for row in self.outcomes:
             found.update(hashlib.sha256(row).digest())
         return found.hexdigest()
+
+
+def is_out_of_room(problem: BaseException) -> bool:
+    """Return whether a disk or a quota was full: the same can be tried again when there is room.
+
+    Parameters
+    ----------
+    problem : exception
+        As `readable` raises it.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(problem.__cause__, OSError) and problem.__cause__.errno in _FULL
 
 
 @contextmanager

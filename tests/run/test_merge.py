@@ -223,6 +223,7 @@ def test_folders_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
         ("ruleset_version", 99, "was made with version 99"),
         ("merged_from", ["x"], "damaged, it does not say what was merged"),
         ("earlier", [{}], "damaged, it does not say how many battles"),
+        ("earlier", 5, "damaged, it does not say how many battles"),
         ("schema", 99, "schema 99 is newer|newer version|of another version"),
     ):
         (tmp_path / "1" / "manifest.json").write_bytes(encode_manifest({**content, key: value}))
