@@ -161,6 +161,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
+
+def _place(text: str) -> Path:
+    """Read the path of a folder or a file to write; without a name it would be the current folder."""
+    if not text or "\0" in text:
+        raise typer.BadParameter("must be a path, got " + (f'"{text}"' if not text else "a text with a null byte"))
+    return Path(text)
+
+
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 _Battles = Annotated[
     int | None,
@@ -234,7 +242,10 @@ _Gates = Annotated[
     Path | None,
     typer.Option(metavar="GATES.toml", help="Limits; exit code 4 when one is not kept.", show_default=False),
 ]
-_Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Results folder of a sweep.", show_default=False)]
+_Folder = Annotated[
+    Path,
+    typer.Argument(metavar="FOLDER", parser=_place, help="Results folder of a sweep.", show_default=False),
+]
 _Report = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")]
 _Units = Annotated[
     list[str],
@@ -721,7 +732,9 @@ def resume_sweep(
 def nightly(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="The sweep file.", show_default=False)],
     *,
-    results: Annotated[Path, typer.Option(metavar="DIR", help="Where the runs of all sweeps lie.")] = Path("nights"),
+    results: Annotated[
+        Path, typer.Option(metavar="DIR", parser=_place, help="Where the runs of all sweeps lie.")
+    ] = Path("nights"),
     gates: _Gates = None,
     against: Annotated[
         Path | None,
@@ -782,10 +795,16 @@ def _again(root: Path) -> Iterator[None]:
 @app.command()
 def merge(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Results folders of finished sweeps.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="FOLDER...", parser=_place, help="Results folders of finished sweeps.", show_default=False
+        ),
     ],
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results, new or made by the same merge.")],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", parser=_place, help="Folder of the results, new or made by the same merge."),
+    ],
     name: Annotated[str | None, typer.Option(help="Name of the merged run.", show_default="that of the first")] = None,
     report_wanted: _Report = True,
     as_json: _Json = False,
@@ -810,7 +829,8 @@ def merge(
 def write_report(
     folder: _Folder,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the page.", show_default="report.html in the folder")
+        Path | None,
+        typer.Option(parser=_place, help="Where to write the page.", show_default="report.html in the folder"),
     ] = None,
     against: Annotated[
         Path | None,
@@ -1170,7 +1190,7 @@ def export_tables(
     form: Annotated[Form, typer.Option("--format", help="How tables are written.")] = Form.CSV,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write, or folder for all tables.", show_default="standard output"),
+        typer.Option(parser=_place, help="File to write, or folder for all tables.", show_default="standard output"),
     ] = None,
     against: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="An earlier run, for the comparison.", show_default=False)
@@ -1365,6 +1385,7 @@ def doctor(
         Path | None,
         typer.Argument(
             metavar="[FOLDER]",
+            parser=_place,
             help="Say what this sweep was made with, and whether its files are whole.",
             show_default=False,
         ),

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from simcore.errors import StoreError
 from simcore.run.manifest import DamagedManifestError, newer_schema, parse_manifest
-from simcore.run.store import MANIFEST, PARTS, check_part, readable
+from simcore.run.store import MANIFEST, PARTS, check_part, is_part, readable
 from simcore.run.table import TABLES
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _check_parts(folder: Path, columns: object, problems: list[str]) -> int:
     if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:  # of an older version
         return 0
     whole = 0
-    for path in sorted(folder.glob("*.parquet")):
+    for path in filter(is_part, sorted(folder.glob("*.parquet"))):
         reason = check_part(path, columns)
         if reason:
             problems.append(f"{path}: {reason}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import os
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -30,7 +31,6 @@ from simcore.run.wave import Stage
 from simcore.scenario import SweepFile, load_sweep
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
@@ -342,6 +342,9 @@ def _check_folders(folders: Sequence[Path], out: Path) -> None:
         if place in seen:
             raise StoreError(f"{folder}: is given twice; no battle counts twice")
         seen[place] = folder
+    inside = next((seen[place] for place in out.resolve().parents if place in seen), None)
+    if inside is not None:
+        raise StoreError(f"{out}: lies in {inside}, which is merged; choose a folder outside")
     if (out / MANIFEST).exists():
         raise StoreError(f"{out}: holds a sweep already; choose another folder for the merged run")
 
@@ -371,6 +374,8 @@ def merge_runs(
         When the runs do not belong together, when a battle would count twice, or when a folder cannot be used.
     """
     began = time.monotonic()
+    if not os.fspath(out):
+        raise ScenarioError('must be the path of a folder, got ""', field="out")
     paths, target = [Path(folder) for folder in folders], Path(out)
     _check_folders(paths, target)
     with ExitStack() as stack:
