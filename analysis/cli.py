@@ -1416,11 +1416,8 @@ def doctor(
         for problem in run.problems:
             _note(problem)
         number = len(run.problems)
-        _stop(
-            f"{folder}: {number} {'file is' if number == 1 else 'files are'} not whole; "
-            f"mend with: simcore resume {_shown(folder)}",
-            _RESUMABLE,
-        )
+        mend = "merge it again" if run.manifest.get("merged_from") else f"mend with: simcore resume {_shown(folder)}"
+        _stop(f"{folder}: {number} {'problem' if number == 1 else 'problems'} found; {mend}", _RESUMABLE)
 
 
 def _history(manifest: Mapping[str, Any]) -> dict[str, Any]:

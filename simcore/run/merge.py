@@ -393,7 +393,8 @@ def merge_runs(
         with writing_tables(store, plan, are_seeds_text=len(seeds) > 1) as tables:
             for total in _totals(plan, sources, numbers):
                 tables.add(total)
-        merged.finish_merged(tables, seeds, [dict(source.facts) for source in sources])
+        parts = len({name for source in sources for name in source.session.names()})
+        merged.finish_merged(tables, seeds, [dict(source.facts) for source in sources], parts)
         return SweepResult(
             name=plan.sweep.sweep.name,
             out=target,
@@ -402,6 +403,6 @@ def merge_runs(
             solved=tables.solved,
             battles=tables.battles,
             parts_computed=0,
-            parts_reused=len({name for source in sources for name in source.session.names()}),
+            parts_reused=parts,
             elapsed_s=time.monotonic() - began,
         )

@@ -539,6 +539,7 @@ class Session:
             store.report_foreign(set(self.names()))
             failed, solved, battles = self._tabulate()
             whole_s = time.monotonic() - self._began
+            self._manifest["parts"] = len(set(self.names()))
             self._manifest["durations"] = {
                 "resolve_s": round(resolved_s, 3),
                 "tables_s": round(whole_s - resolved_s, 3),
@@ -664,6 +665,7 @@ class Session:
             "source_digest": source_digest(),
             "columns": plan.ruleset.columns,
             "tables": {},
+            "parts": None,
             "durations": {},
             "sweep": table,
             "outcomes": list(plan.ruleset.outcomes),
@@ -802,7 +804,9 @@ class Session:
         """
         return itertools.chain.from_iterable(names for _, names in self.waves)
 
-    def finish_merged(self, tables: Tables, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]]) -> None:
+    def finish_merged(
+        self, tables: Tables, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]], parts: int
+    ) -> None:
         """Write the manifest of a run that was made of others.
 
         Parameters
@@ -813,11 +817,14 @@ class Session:
             Seeds of the runs.
         sources : sequence of mapping
             What is known about each run.
+        parts : int
+            Number of parts that were copied.
         """
         self._manifest = self._new_manifest() | {
             "seed": seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds)),
             "merged_from": list(sources),
             "tables": tables.digests,
+            "parts": parts,
         }
         self._mark(_COMPLETE, tables.failed, tables.solved, tables.battles)
 
