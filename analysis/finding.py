@@ -362,7 +362,7 @@ def _best_play(played: Game) -> Iterable[str | Piece]:
     bounds = ""
     if not np.isnan(played.lo_value) and played.lo_value != played.hi_value:
         bounds = f" ({interval_text(played.lo_value, played.hi_value)})"
-    yield f"the attacker can make sure of {percent_text(played.value)}{bounds} of the battles, with "
+    yield f"The attacker can make sure of {percent_text(played.value)}{bounds} of the battles, with "
     for side, words in (("attacker", "; the defender answers with "), ("defender", "")):
         support = played.support(side)
         row = _row(support, 0)
@@ -395,11 +395,11 @@ def _circles(played: Game, at: str) -> Iterable[Finding]:
         yield _sentence(
             "cycles",
             "No single ranking",
-            f"in {percent_text(played.reversals)} of all cases the opponent decides who is better: as {side} ",
+            f"In {percent_text(played.reversals)} of all cases the opponent decides who is better: as {side} ",
             better, " does better than ", worse, " against ", one, " and worse against ", other, ladder,
         )  # fmt: skip
     else:
-        yield _sentence("cycles", "One ranking", f"no opponent turns the order of two mixes round{ladder}")
+        yield _sentence("cycles", "One ranking", f"No opponent turns the order of two mixes round{ladder}")
 
 
 def _undecided(summary: Summary) -> Iterable[Finding]:

@@ -204,7 +204,7 @@ def price(
     --------
     >>> found = price(["tank"], against=["infantry"], sizes=[4])
     >>> found.units["cost"].tolist()
-    [6]
+    [5]
     """
     battery = Battery(read_frame(scenario))
     probe = battery.probe()

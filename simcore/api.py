@@ -392,7 +392,7 @@ def tally(
     seed, pairing
         As in `stream_keys`.
     threads : int or None
-        Threads to use; 1 takes the serial driver, None all that numba sees. No result depends on it.
+        Threads to use; None: all that the process may, where there is work for them. No result depends on it.
 
     Returns
     -------

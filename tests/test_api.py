@@ -469,7 +469,7 @@ def test_a_simulation_is_shown_in_one_line() -> None:
 
 
 def test_processes_forked_after_a_parallel_run_can_go_on() -> None:
-    # GNU OpenMP ends a forked process that starts threads, and a pool of workers would wait for it for ever.
+    # No thread is left behind that a forked process would lack.
     code = (
         "import multiprocessing, simcore\n"
         "def wins(n):\n"

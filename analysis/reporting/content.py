@@ -429,6 +429,7 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
         "note": note,
         "total": total,
         "extra": _extra_title(summary),
+        "has_risk": bool(summary.counted.get("swing_negative", pd.Series(dtype=np.float64)).notna().any()),
         "rounds": summary.run.rounds.capitalize(),
     }
 
@@ -473,10 +474,20 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
         "swing": figure_cell(
             row["swing_mean"], figure_text(row["swing_mean"], signed=True), f"± {figure_text(row['swing_sd'])}"
         ),
+        "risk": _risk_figure(row),
         "length": figure_cell(length, figure_text(length)),
         "extra": _extra_figure(row),
         "command": f"simcore odds {arguments} {command.options(summary.run, row)}",
     }
+
+
+def _risk_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the chance that the attacker loses more than he destroys, and where nine of ten swings lie."""
+    risk = row.get("swing_negative", np.nan)
+    if np.isnan(risk):
+        return figure_cell(np.nan, "–", "only where solved")
+    low, high = (figure_text(row[name], signed=True) for name in ("swing_q05", "swing_q95"))
+    return figure_cell(risk, percent_text(risk), f"swing {low} to {high} in 9 of 10")
 
 
 def _extra_figure(row: Mapping[Any, Any]) -> dict[str, Any]:

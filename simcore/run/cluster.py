@@ -129,7 +129,7 @@ class _Refused:
 
 
 def _resolve(packed: bytes, expected: Identity) -> PartRows | _Refused:
-    """Resolve a part on a worker, with the serial driver."""
+    """Resolve a part on a worker, in its one thread."""
     found = identity()
     if found != expected:
         from distributed import get_worker  # noqa: PLC0415 - only workers have one

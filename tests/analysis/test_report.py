@@ -120,7 +120,8 @@ def test_page_is_whole_and_its_parts_are_there(small: Page) -> None:
 
 def test_figures_have_words_and_headers_are_buttons(small: Page) -> None:
     plots = [named for _, named in small.elements if "plot" in named.get("class", "").split()]
-    assert len(plots) == 3
+    # Heat map, swing and best play of either side.
+    assert len(plots) == 5
     assert all(named["role"] == "img" and len(named["aria-label"]) > 40 for named in plots)
     assert sum(named.get("aria-sort") == "none" for _, named in small.elements) > 15
 
@@ -171,7 +172,7 @@ def test_names_of_any_script_are_isolated(wild: Page, wild_text: str) -> None:
 
 def test_embedded_json_cannot_leave_its_element(wild: Page) -> None:
     blocks = [text for named, text in wild.scripts if named.get("type") == "application/json"]
-    assert len(blocks) == 4
+    assert len(blocks) == 6
     for text in blocks:
         assert not set("<>&\u2028\u2029") & set(text)
         assert json.loads(text)

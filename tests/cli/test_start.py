@@ -76,7 +76,7 @@ def test_completion_offers_verbs_without_numba() -> None:
     environment = {
         **os.environ,
         "_SIMCORE_COMPLETE": "complete_bash",
-        "COMP_WORDS": "simcore re",
+        "COMP_WORDS": "simcore ",
         "COMP_CWORD": "1",
     }
     done = subprocess.run(

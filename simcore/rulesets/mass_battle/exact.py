@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from simcore.enums import Side, Status
 from simcore.rulesets.mass_battle.encoding import ACCUMULATORS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from simcore.rulesets.mass_battle.encoding import Armies
     from simcore.rulesets.mass_battle.params import MassBattleScenario
@@ -37,12 +38,13 @@ def side_states(scenario: MassBattleScenario, side: Side) -> int:
     Of each type some squads are active, some come back in this turn or the next, some have left; where it matters
     who is in flight that is one more place.
     """
-    return _places(scenario.counts(side), remembers=scenario.remembers_flight(side))
+    return _places(tuple(scenario.counts(side).values()), 4 if scenario.remembers_flight(side) else 3)
 
 
-def _places(counts: Mapping[str, int], *, remembers: bool) -> int:
-    places = 4 if remembers else 3
-    return prod([comb(count + places, places) for count in counts.values()])
+@lru_cache(maxsize=4_096)
+def _places(counts: tuple[int, ...], places: int) -> int:
+    """Return in how many ways the squads of some types can stand in so many places; some have left."""
+    return prod([comb(count + places, places) for count in counts])
 
 
 def count_states(scenario: MassBattleScenario) -> int:
@@ -109,7 +111,7 @@ def solve_battles(
     for row, scenario in enumerate(scenarios):
         for side in _SIDES:
             remembers[row, side] = scenario.remembers_flight(side)
-            rooms[row, side] = _places(scenario.counts(side), remembers=bool(remembers[row, side]))
+            rooms[row, side] = side_states(scenario, side)
     run: Any = solver.solve_all
 
     def solve(low: int, high: int) -> None:

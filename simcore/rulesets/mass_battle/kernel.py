@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import kernel
+from simcore.core.jit import borrowed, kernel, part
 from simcore.core.lane import emit, sort_lanes, throw
 from simcore.core.rng import draw_tag, fill_words, philox4x32
 from simcore.enums import Status
@@ -33,7 +33,7 @@ from simcore.rulesets.mass_battle.lane import (
     count_forces,
     deal_effects,
     deal_one,
-    end_battle,
+    end_battles,
     fill_pools,
     find_endings,
     halt,
@@ -101,7 +101,7 @@ _32 = np.uint64(32)
 _48 = np.uint64(48)
 
 
-@kernel
+@part
 def _draw_point(lanes, n, table, key, point, dice, row, thrown, odds, out, trace, script):
     """Decide one draw point in lanes 0 to n - 1; returns a `Status`.
 
@@ -150,7 +150,7 @@ def _draw_point(lanes, n, table, key, point, dice, row, thrown, odds, out, trace
     return _OK
 
 
-@kernel
+@part
 def _let_characters_rally(rules, plan, lanes, n, side, table, key, trace, script):
     """Let each character try to halt the first routed squad in listed order (MB-7 to MB-9, MA-16)."""
     tried = lanes.tried
@@ -174,7 +174,7 @@ def _let_characters_rally(rules, plan, lanes, n, side, table, key, trace, script
     return _OK
 
 
-@kernel
+@part
 def _rally(rules, plan, lanes, n, side, table, key, trace, script):
     """Roll for the squads routed in the last turn (MB-6 to MB-9); returns a `Status`."""
     squads = lanes.squads
@@ -201,7 +201,7 @@ def _rally(rules, plan, lanes, n, side, table, key, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _throw_part(rules, lanes, n, table, key, side, group, odds_field, dice, trace, script):
     """Draw one part of an attack roll, asked of `dice`; returns a `Status`."""
     odds = rules[odds_field]
@@ -212,7 +212,7 @@ def _throw_part(rules, lanes, n, table, key, side, group, odds_field, dice, trac
     )
 
 
-@kernel
+@part
 def _roll(rules, plan, lanes, n, side, table, key, trace, script):
     """Attack roll of one army (MB-1, MB-2, MB-19 to MB-21); returns a `Status`.
 
@@ -275,7 +275,7 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _pick(lanes, i, waiting, kinds, step, side, number, key, trace, script):
     """Pick the type of the next squad by chance, each squad alike; returns a `Status` and the type.
 
@@ -324,7 +324,7 @@ def _pick(lanes, i, waiting, kinds, step, side, number, key, trace, script):
     return _BAD_STATE, alone
 
 
-@kernel
+@part
 def _deal_at_random(rules, plan, lanes, n, side, key, trace, script):
     """Deal the enemy's effects to squads of a class picked by chance (MA-10); returns a `Status`."""
     squads = lanes.squads
@@ -363,7 +363,7 @@ def _deal_at_random(rules, plan, lanes, n, side, key, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _suppress_own_at_random(plan, lanes, n, side, key, trace, script):
     """Let the ones of an own roll suppress active squads picked by chance (MB-21, MA-10); returns a `Status`."""
     squads = lanes.squads
@@ -386,7 +386,7 @@ def _suppress_own_at_random(plan, lanes, n, side, key, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _deal(rules, plan, lanes, n, side, key, trace, script):
     """Deal the enemy's effects to an army; returns a `Status`."""
     if rules[_RANDOM_TARGETS] != 0:
@@ -396,7 +396,7 @@ def _deal(rules, plan, lanes, n, side, key, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _fight(rules, plan, lanes, n, table, key, trace, script):
     """One turn: rallies, rolls and their effects; returns a `Status`."""
     squads = lanes.squads
@@ -438,7 +438,7 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
     return _OK
 
 
-@kernel
+@part
 def _start_battles(plan, lanes, start, stop, first_battle):
     """Put new battles into lanes `start` to `stop` - 1."""
     for i in range(start, stop):
@@ -451,24 +451,26 @@ def _start_battles(plan, lanes, start, stop, first_battle):
             lanes.squads[side, _ACTIVE, t, start:stop] = plan.start[side, t]
 
 
-@kernel
+@part
 def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, trace):
-    """Conclude the battles of the listed lanes and set them aside for the tally."""
+    """Set the battles of the listed lanes aside for the tally, and conclude them there, side by side."""
+    set_aside(plan, lanes.squads, lanes.ended, n_ended, lanes.done, n_done)
+    done = lanes.done
+    # Only a single battle is told, and it is in the first lane.
+    end_battles(rules, plan, done, n_done, n_done + n_ended, lanes.in_line, lanes.turns[0], trace)
     for j in range(n_ended):
         i = lanes.ended[j]
         outcome = np.int64(lanes.ending[i]) - 1
         turn = lanes.turns[i]
-        end_battle(rules, plan, lanes.squads, i, turn, trace)
         lanes.done_outcomes[n_done + j] = outcome
         lanes.done_turns[n_done + j] = turn
         if records is not None:
-            record(plan, lanes.squads, i, turn, outcome, records, np.int64(lanes.numbers[i]) - first_record)
+            record(plan, done, n_done + j, turn, outcome, records, np.int64(lanes.numbers[i]) - first_record)
         if trace is not None:
             emit(trace, _END, turn, 0, 0, outcome, 0, 0, 0, 0)
-    set_aside(plan, lanes.squads, lanes.ended, n_ended, lanes.done, n_done)
 
 
-@kernel
+@part
 def _find_runaway(lanes, n):
     """Return the lane of a battle that would leave the range of turns, -1 if there is none."""
     for i in range(n):
@@ -477,7 +479,45 @@ def _find_runaway(lanes, n):
     return -1
 
 
-@kernel
+@part
+def _resolve(segment, rules, lent_plan, lent_lanes, lent_table, key, acc, records, trace, script):
+    """Resolve a run of battles in empty lanes; returns a `Status` and the battle that it is about."""
+    plan = borrowed(lent_plan)
+    lanes = borrowed(lent_lanes)
+    table = borrowed(lent_table)
+    first_battle = segment[1]
+    count = segment[2]
+    started = np.int64(0)
+    n = np.int64(0)
+    n_done = np.int64(0)
+    while True:
+        if started < count and n <= LANES // 2:
+            stop = min(np.int64(LANES), n + count - started)
+            _start_battles(plan, lanes, n, stop, first_battle + started)
+            started += stop - n
+            n = stop
+        find_endings(rules, plan, lanes.squads, lanes.turns, n, lanes.in_line, lanes.ending)
+        lost_lane = _find_runaway(lanes, n)
+        if lost_lane >= 0:
+            return _RUNAWAY, np.int64(lanes.numbers[lost_lane])
+        n_going, n_ended = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
+        _end_battles(rules, plan, lanes, n_ended, n_done, records, first_battle, trace)
+        close_up(plan, lanes, n_going, n_ended)
+        n = n_going
+        n_done += n_ended
+        if n_done >= LANES or n == 0:
+            tally(plan, lanes, n_done, acc)
+            n_done = np.int64(0)
+        if n == 0:
+            if started == count:
+                return _OK, np.int64(0)
+            continue
+        code = _fight(rules, plan, lanes, n, table, key, trace, script)
+        if code != _OK:
+            return code, np.int64(lanes.numbers[0])
+
+
+@part
 def resolve_chunk(s, segments, armies, table, keys, tallies, status, where, records, trace, script):
     """Resolve one run of battles of one matchup.
 
@@ -505,48 +545,13 @@ def resolve_chunk(s, segments, armies, table, keys, tallies, status, where, reco
         Hits at each draw point from index 1 on (index 0: next to use); length 1 = draw from the battle's words.
     """
     row = segments[s, 0]
-    first_battle = segments[s, 1]
-    count = segments[s, 2]
-    rules = armies.rules[row]
-    key = keys[row]
     plan = plan_matchup(armies, row)
     lanes = new_lanes(LANES)
-    acc = np.zeros(tallies.shape[1], dtype=np.int64)
-    started = np.int64(0)
-    n = np.int64(0)
-    n_done = np.int64(0)
-    while True:
-        if started < count and n <= LANES // 2:
-            stop = min(np.int64(LANES), n + count - started)
-            _start_battles(plan, lanes, n, stop, first_battle + started)
-            started += stop - n
-            n = stop
-        find_endings(rules, plan, lanes.squads, lanes.turns, n, lanes.ending)
-        lost_lane = _find_runaway(lanes, n)
-        if lost_lane >= 0:
-            status[s] = _RUNAWAY
-            where[s] = np.int64(lanes.numbers[lost_lane])
-            return
-        n_going, n_ended = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
-        _end_battles(rules, plan, lanes, n_ended, n_done, records, first_battle, trace)
-        close_up(plan, lanes, n_going)
-        n = n_going
-        n_done += n_ended
-        if n_done >= LANES or n == 0:
-            tally(plan, lanes, n_done, acc)
-            n_done = np.int64(0)
-        if n == 0:
-            if started == count:
-                break
-            continue
-        code = _fight(rules, plan, lanes, n, table, key, trace, script)
-        if code != _OK:
-            status[s] = code
-            where[s] = np.int64(lanes.numbers[0])
-            return
-    for k in range(len(acc)):
-        tallies[s, k] = acc[k]
-    status[s] = _OK
+    code, battle = _resolve(
+        segments[s], armies.rules[row], plan, lanes, table, keys[row], tallies[s], records, trace, script
+    )
+    status[s] = code
+    where[s] = battle
 
 
 @kernel

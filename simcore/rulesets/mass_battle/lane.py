@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import kernel
+from simcore.core.jit import kernel, part
 from simcore.core.lane import emit
 from simcore.rulesets.mass_battle.encoding import (
     MAX_CHARACTERS,
@@ -50,7 +50,7 @@ __all__ = [
     "count_forces",
     "deal_effects",
     "deal_one",
-    "end_battle",
+    "end_battles",
     "fill_pools",
     "find_endings",
     "halt",
@@ -158,6 +158,8 @@ class Lanes(NamedTuple):
         Turn that each battle is in.
     squads : int32 (S, standing, T, L)
         Squads by `Standing`.
+    in_line : int32 (S, 2 L)
+        Scratch: active and suppressed squads.
     active, forces : int32 (S, L)
         Active squads, and the dice of an army before it is known against whom.
     dice, others, pools : int32 (L,)
@@ -189,6 +191,7 @@ class Lanes(NamedTuple):
     numbers: npt.NDArray[np.uint64]
     turns: npt.NDArray[np.int64]
     squads: npt.NDArray[np.int32]
+    in_line: npt.NDArray[np.int32]
     active: npt.NDArray[np.int32]
     forces: npt.NDArray[np.int32]
     dice: npt.NDArray[np.int32]
@@ -210,13 +213,14 @@ class Lanes(NamedTuple):
     done_lost: npt.NDArray[np.int64]
 
 
-@kernel
+@part
 def new_lanes(n):
     """Return `n` empty lanes: the only memory that a chunk of battles needs."""
     return Lanes(
         numbers=np.empty(n, dtype=np.uint64),
         turns=np.empty(n, dtype=np.int64),
         squads=np.zeros((2, N_STANDINGS, MAX_TYPES, n), dtype=np.int32),
+        in_line=np.zeros((2, 2 * n), dtype=np.int32),
         active=np.zeros((2, n), dtype=np.int32),
         forces=np.zeros((2, n), dtype=np.int32),
         dice=np.zeros(n, dtype=np.int32),
@@ -308,7 +312,7 @@ def begin_turn(plan, unlimited, squads, side, n, turn, trace):
             failed[i] = 0
 
 
-@kernel
+@part
 def choose_tried(plan, squads, side, n, tried):
     """Find the squad that the next character tries to halt: the first in listed order (MA-16).
 
@@ -325,7 +329,7 @@ def choose_tried(plan, squads, side, n, tried):
     return found
 
 
-@kernel
+@part
 def settle_tried(rules, plan, squads, side, character, n, tried, hits):
     """Halt the squads that a character has tried, where he succeeds (MB-7 to MB-9); the others stay in flight."""
     at_once = plan.routes[side, character] == _ARMY
@@ -338,7 +342,7 @@ def settle_tried(rules, plan, squads, side, character, n, tried, hits):
             squads[side, _FAILED, t, i] += 1 - hits[i]
 
 
-@kernel
+@part
 def halt(rules, squads, side, t, n, hits, turn, trace):
     """Suppress the squads of a type that their commanders halt; the others stay in flight (MB-6, MB-8, MA-13)."""
     rallied = squads[side, _LATE if rules[_RALLY_MISS] != 0 else _DUE, t]
@@ -353,7 +357,7 @@ def halt(rules, squads, side, t, n, hits, turn, trace):
             emit(trace, _HALT, turn, _RALLY, side, t, hits[0], 0, 0, 0)
 
 
-@kernel
+@part
 def count_forces(rules, plan, squads, side, turns, n, active, forces):
     """Count the active squads of an army and the dice that they, support and modifier give (MA-2, MA-3)."""
     support = rules[_SUPPORT + side]
@@ -371,7 +375,7 @@ def count_forces(rules, plan, squads, side, turns, n, active, forces):
             forces[side, i] += dice * own[i]
 
 
-@kernel
+@part
 def fill_pools(rules, plan, lanes, side, n):
     """Fill ``lanes.pools``, ``dice`` and ``others`` for a side's roll; returns the largest of both kinds of dice.
 
@@ -464,7 +468,7 @@ def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
             late[i] += now[i]
 
 
-@kernel
+@part
 def deal_one(rules, squads, side, t, i, standing, effect, fresh):
     """Let one effect reach one squad of a type in lane `i`: what `deal_effects` does, squad by squad."""
     if moves(standing, effect, rules[_RENEW]) == 0:
@@ -497,49 +501,70 @@ def suppress_own(plan, squads, side, n, ones, turn, trace):
 
 
 @kernel
-def _in_line(plan, squads, side, i):
-    """Active and suppressed squads of an army."""
-    active = np.int64(0)
-    suppressed = np.int64(0)
-    for k in range(plan.n_types[side]):
-        t = plan.listed[side, k]
-        active += squads[side, _ACTIVE, t, i]
-        suppressed += squads[side, _DUE, t, i] + squads[side, _LATE, t, i]
-    return active, suppressed
+def find_endings(rules, plan, squads, turns, n, in_line, ending):
+    """Test which battles are over after their turn (MB-17, MA-17, MA-22).
 
-
-@kernel
-def find_endings(rules, plan, squads, turns, n, ending):
-    """Test which battles are over after their turn (MB-17, MA-17, MA-22)."""
+    Fills `ending` with 0 where a battle goes on and with its outcome + 1 where not; `in_line`, int32 (S, L), is
+    scratch.
+    """
     mutual = rules[_MUTUAL]
     limit = rules[_MAX_TURNS]
+    count_in_line(plan, squads, 0, n, in_line)
+    attackers = in_line[0]
+    defenders = in_line[1]
     for i in range(n):
-        active, suppressed = _in_line(plan, squads, 0, i)
-        attacker_broken = is_broken(active, suppressed)
-        active, suppressed = _in_line(plan, squads, 1, i)
-        defender_broken = is_broken(active, suppressed)
+        attacker_broken = is_broken(attackers[i], 0)
+        defender_broken = is_broken(defenders[i], 0)
         ending[i] = conclude(attacker_broken, defender_broken, mutual, turns[i], limit) - GOES_ON
 
 
-@kernel
-def end_battle(rules, plan, squads, i, turn, trace):
-    """Let the victor pursue the squads in flight of a broken army in lane `i` (MB-17, MB-18).
-
-    Who is not caught is still routed, or has left, as at the beginning of a turn (MA-14).
-    """
-    unlimited = rules[_UNLIMITED]
-    broken = (is_broken(*_in_line(plan, squads, 0, i)), is_broken(*_in_line(plan, squads, 1, i)))
+@part
+def count_in_line(plan, squads, start, stop, in_line):
+    """Count the active and suppressed squads of both armies in lanes `start` to `stop` - 1."""
     for side in range(2):
-        if broken[side] and not broken[1 - side]:
-            _pursue(rules, plan, squads, side, i, turn, trace)
+        total = in_line[side]
+        for i in range(start, stop):
+            total[i] = 0
+        for k in range(plan.n_types[side]):
+            own = squads[side, :, plan.listed[side, k]]
+            for i in range(start, stop):
+                total[i] += own[_ACTIVE, i] + own[_DUE, i] + own[_LATE, i]
+
+
+@part
+def _may_pursue(rules, plan, loser):
+    """Whether a battle of the matchup can end with a pursuit of this army."""
+    most = np.int64(0)
+    for k in range(plan.n_types[1 - loser]):
+        t = plan.listed[1 - loser, k]
+        if plan.mobile[1 - loser, t] != 0:
+            most += plan.start[1 - loser, t]
+    return catches(np.int64(1), most, rules[_LIMIT], rules[_CAN_FLEE + loser]) > 0
+
+
+@kernel
+def end_battles(rules, plan, squads, start, stop, in_line, turn, trace):
+    """Let the victors pursue the squads in flight of broken armies in lanes `start` to `stop` - 1 (MB-17, MB-18).
+
+    Who is not caught is still routed, or has left, as at the beginning of a turn (MA-14). `in_line`, int32 (S, L), is
+    scratch; `turn` and `trace` are for the story of a single battle.
+    """
+    for loser in range(np.int64(2)):
+        if _may_pursue(rules, plan, loser):
+            count_in_line(plan, squads, start, stop, in_line)
+            for i in range(start, stop):
+                if is_broken(in_line[loser, i], 0) and not is_broken(in_line[1 - loser, i], 0):
+                    _pursue(rules, plan, squads, loser, i, turn, trace)
+    left = _ROUTED if rules[_UNLIMITED] else _FLED
     for side in range(2):
         for k in range(plan.n_types[side]):
-            t = plan.listed[side, k]
-            squads[side, _ROUTED if unlimited else _FLED, t, i] += squads[side, _FAILED, t, i]
-            squads[side, _FAILED, t, i] = 0
+            own = squads[side, :, plan.listed[side, k]]
+            for i in range(start, stop):
+                own[left, i] += own[_FAILED, i]
+                own[_FAILED, i] = 0
 
 
-@kernel
+@part
 def _pursue(rules, plan, squads, loser, i, turn, trace):
     """Catch squads in flight: those routed in the last turn first, each kind in listed order (MA-18, MA-19, MA-21)."""
     pursuers = np.int64(0)
@@ -570,7 +595,7 @@ def _pursue(rules, plan, squads, loser, i, turn, trace):
                     emit(trace, _CAUGHT, turn, _PURSUIT, loser, t, caught, fate, pursuers, 0)
 
 
-@kernel
+@part
 def set_aside(plan, squads, ended, n_ended, done, n_done):
     """Copy the squads of ended battles behind the `n_done` that wait for the tally."""
     for side in range(2):
@@ -581,25 +606,33 @@ def set_aside(plan, squads, ended, n_ended, done, n_done):
                     done[side, standing, t, n_done + j] = squads[side, standing, t, ended[j]]
 
 
-@kernel
-def close_up(plan, lanes, n_going):
-    """Move the battles that go on to the first lanes, each into its next turn."""
+@part
+def close_up(plan, lanes, n_going, n_ended):
+    """Move the last battles that go on into the lanes of those that ended, and all of them into their next turn."""
     squads = lanes.squads
-    going = lanes.going
+    holes = np.int64(0)
+    while holes < n_ended and lanes.ended[holes] < n_going:
+        holes += 1
+    free = lanes.ended[:holes]
+    movers = lanes.going[n_going - holes : n_going]
     for side in range(2):
         for k in range(plan.n_types[side]):
             t = plan.listed[side, k]
-            # Captured squads too, of which there are none yet: those of battles that ended are still in their lanes.
-            for standing in range(N_STANDINGS):
+            # Nobody is captured before a battle has ended.
+            for standing in range(_CAPTURED):
                 own = squads[side, standing, t]
-                for j in range(n_going):
-                    own[j] = own[going[j]]
-    for j in range(n_going):
-        lanes.numbers[j] = lanes.numbers[going[j]]
-        lanes.turns[j] = lanes.turns[going[j]] + 1
+                for j in range(holes):
+                    own[free[j]] = own[movers[j]]
+    numbers = lanes.numbers
+    turns = lanes.turns
+    for j in range(holes):
+        numbers[free[j]] = numbers[movers[j]]
+        turns[free[j]] = turns[movers[j]]
+    for i in range(n_going):
+        turns[i] += 1
 
 
-@kernel
+@part
 def tally(plan, lanes, n, acc):
     """Add `n` finished battles to the accumulators.
 
@@ -647,7 +680,7 @@ def tally(plan, lanes, n, acc):
         acc[_A_SWING + 1] += (b - a) * (b - a)
 
 
-@kernel
+@part
 def record(plan, squads, i, turn, outcome, records, at):
     """Write the result of the battle that ended in lane `i` to row `at` of `records`."""
     records.outcome[at] = outcome

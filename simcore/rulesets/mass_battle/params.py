@@ -173,6 +173,13 @@ class MassBattleScenario(FrozenModel):
 
     def remembers_flight(self, side: Side) -> bool:
         """Whether squads that nobody has halted still matter in their turn: they can be caught, or try again."""
+        return self._remembers[side]
+
+    @cached_property
+    def _remembers(self) -> tuple[bool, ...]:
+        return tuple(self._matters_in_flight(side) for side in Side)
+
+    def _matters_in_flight(self, side: Side) -> bool:
         options = self.chosen
         if options.rally_attempts == "unlimited":
             return True

@@ -37,7 +37,7 @@ from simcore.rulesets.mass_battle.encoding import (
     RowField,
     Standing,
 )
-from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battle, plan_matchup
+from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battles, plan_matchup
 from simcore.rulesets.mass_battle.moves import (
     KINDS,
     Frame,
@@ -411,6 +411,7 @@ def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, 
                         else:
                             undecided[e] += q * weights[row, _UNDECIDED_YET]
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
+    in_line = np.zeros((2, 1), dtype=np.int32)
     after = army.after
     listed = plan.listed[side, : plan.n_types[side]]
     column = _A_SQUADS + side * _N_STATUSES
@@ -435,7 +436,7 @@ def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, 
             if caught > 0:
                 load_state(listed, squads, side, after, e, 0, 1)
                 face(plan, squads, 1 - side, pursuers)
-                end_battle(rules, plan, squads, 0, np.int64(0), None)
+                end_battles(rules, plan, squads, np.int64(0), np.int64(1), in_line, np.int64(0), None)
             for k in range(len(listed)):
                 t = listed[k]
                 active_left = np.int64(after[e, _ACTIVE, t])

@@ -14,7 +14,7 @@ from simcore.core.chain import binomial
 from simcore.core.jit import kernel, part
 from simcore.rulesets.mass_battle.army_states import AFTER, COST, DICE, count_outcomes, grown, load_state
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, RowField, Standing
-from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battle
+from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battles
 from simcore.rulesets.mass_battle.steps import catches, confirms, dice_below_four, negative_dice
 
 __all__ = [
@@ -287,11 +287,11 @@ def in_reach(rules, listed, after, side, e, pursuers):
 
 
 @part
-def _caught_cost(rules, plan, listed, after, side, e, pursuers, squads):
+def _caught_cost(rules, plan, listed, after, side, e, pursuers, squads, in_line):
     """Cost of the squads that a broken army in state `e` loses to so many pursuers, by the sampler's own step."""
     load_state(listed, squads, side, after, e, 0, 1)
     face(plan, squads, 1 - side, pursuers)
-    end_battle(rules, plan, squads, 0, np.int64(0), None)
+    end_battles(rules, plan, squads, np.int64(0), np.int64(1), in_line, np.int64(0), None)
     cost = np.int64(0)
     for k in range(len(listed)):
         t = listed[k]
@@ -363,6 +363,7 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
     row_chance = np.zeros((by_dice, n))
     row_loss = np.zeros((by_dice, n))
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
+    in_line = np.zeros((2, 1), dtype=np.int32)
     broken, after = army.broken, army.after
     listed = plan.listed[side, : plan.n_types[side]]
     price = np.zeros((n_after, levels))
@@ -370,7 +371,7 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
         if broken[e] != 0:
             for j in range(levels):
                 if in_reach(rules, listed, after, side, e, np.int64(j)) > 0:
-                    price[e, j] = _caught_cost(rules, plan, listed, after, side, e, np.int64(j), squads)
+                    price[e, j] = _caught_cost(rules, plan, listed, after, side, e, np.int64(j), squads, in_line)
     active, reaches, pursuers = army.active, army.reach, army.pursuers
     hit_start, hits = army.hit_start, army.hits
     rally_start, rally_state, rally_chance = army.rally_start, army.rally_state, army.rally_chance

@@ -37,6 +37,7 @@ class Field:
         self.odds = arrays.odds
         self.plan = STEPS.plan_matchup(arrays, 0)
         self.squads = np.zeros((2, lane.N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
+        self.in_line = np.zeros((2, 1), dtype=np.int32)
 
     def put(self, side: int, squads: Mapping[str, int], kind: int = 0) -> Field:
         """Set the squads of a type by name of standing."""
@@ -71,12 +72,12 @@ class Field:
         """Return 0 if the battle goes on after this turn, otherwise its outcome + 1."""
         found = np.zeros(1, dtype=np.int32)
         turns = np.full(1, turn, dtype=np.int64)
-        STEPS.find_endings(self.rules, self.plan, self.squads, turns, np.int64(1), found)
+        STEPS.find_endings(self.rules, self.plan, self.squads, turns, np.int64(1), self.in_line, found)
         return int(found[0])
 
     def conclude(self) -> None:
         """Let the victor pursue."""
-        STEPS.end_battle(self.rules, self.plan, self.squads, np.int64(0), TURN, None)
+        STEPS.end_battles(self.rules, self.plan, self.squads, np.int64(0), np.int64(1), self.in_line, TURN, None)
 
     def begin(self, side: int) -> None:
         """Begin a turn: suppressed squads come back, those that nobody halted leave."""
