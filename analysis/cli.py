@@ -163,6 +163,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
+
+def _place(text: str) -> Path:
+    """Read the path of a folder or a file to write; without a name it would be the current folder."""
+    if not text or "\0" in text:
+        raise typer.BadParameter("must be a path, got " + (f'"{text}"' if not text else "a text with a null byte"))
+    return Path(text)
+
+
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 _Battles = Annotated[
     int | None,
@@ -236,7 +244,10 @@ _Gates = Annotated[
     Path | None,
     typer.Option(metavar="GATES.toml", help="Limits; exit code 4 when one is not kept.", show_default=False),
 ]
-_Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Results folder of a sweep.", show_default=False)]
+_Folder = Annotated[
+    Path,
+    typer.Argument(metavar="FOLDER", parser=_place, help="Results folder of a sweep.", show_default=False),
+]
 _Report = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")]
 _Units = Annotated[
     list[str],
@@ -684,6 +695,7 @@ def sweep(
     as_json: _Json = False,
 ) -> None:
     """Run all matchups of a sweep file: Parquet tables, a summary and an HTML report."""
+    from simcore.run.executor import check_choice
     from simcore.run.session import results_folder
     from simcore.scenario import load_sweep
 
@@ -692,6 +704,7 @@ def sweep(
         config = load_sweep(data, source=str(file))
         folder = results_folder(config, out)
         if dry_run:
+            check_choice(threads, scheduler, workers)
             _estimate(config, threads=threads, as_json=as_json)
             return
         with _resumable(folder):
@@ -730,7 +743,9 @@ def resume_sweep(
 def nightly(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="The sweep file.", show_default=False)],
     *,
-    results: Annotated[Path, typer.Option(metavar="DIR", help="Where the runs of all sweeps lie.")] = Path("nights"),
+    results: Annotated[
+        Path, typer.Option(metavar="DIR", parser=_place, help="Where the runs of all sweeps lie.")
+    ] = Path("nights"),
     gates: _Gates = None,
     against: Annotated[
         Path | None,
@@ -794,21 +809,33 @@ def _again(root: Path) -> Iterator[None]:
 @app.command()
 def merge(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Results folders of finished sweeps.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="FOLDER...", parser=_place, help="Results folders of finished sweeps.", show_default=False
+        ),
     ],
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results, new or made by the same merge.")],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", parser=_place, help="Folder of the results, new or made by the same merge."),
+    ],
     name: Annotated[str | None, typer.Option(help="Name of the merged run.", show_default="that of the first")] = None,
     report_wanted: _Report = True,
     as_json: _Json = False,
 ) -> None:
     """Combine runs of the same rules: other matchups, or the same with another seed; no battle counts twice."""
     from simcore.run.merge import merge_runs
+    from simcore.run.store import is_out_of_room
 
+    again = "give the same command again"
     try:
         run = merge_runs(folders, out, name=name)
     except KeyboardInterrupt:
-        _stop("interrupted before the merged run was complete; give the same command again", _RESUMABLE)
+        _stop(f"interrupted before the merged run was complete; {again}", _RESUMABLE)
+    except StoreError as error:
+        if is_out_of_room(error):
+            _stop(f"{error}; {again}", _RESUMABLE)
+        raise
     _finish(run, str(out), report_wanted=report_wanted, as_json=as_json)
 
 
@@ -816,7 +843,8 @@ def merge(
 def write_report(
     folder: _Folder,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the page.", show_default="report.html in the folder")
+        Path | None,
+        typer.Option(parser=_place, help="Where to write the page.", show_default="report.html in the folder"),
     ] = None,
     against: Annotated[
         Path | None,
@@ -1177,7 +1205,7 @@ def export_tables(
     form: Annotated[Form, typer.Option("--format", help="How tables are written.")] = Form.CSV,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write, or folder for all tables.", show_default="standard output"),
+        typer.Option(parser=_place, help="File to write, or folder for all tables.", show_default="standard output"),
     ] = None,
     against: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="An earlier run, for the comparison.", show_default=False)
@@ -1374,6 +1402,7 @@ def doctor(
         Path | None,
         typer.Argument(
             metavar="[FOLDER]",
+            parser=_place,
             help="Say what this sweep was made with, and whether its files are whole.",
             show_default=False,
         ),
@@ -1404,11 +1433,8 @@ def doctor(
         for problem in run.problems:
             _note(problem)
         number = len(run.problems)
-        _stop(
-            f"{folder}: {number} {'file is' if number == 1 else 'files are'} not whole; "
-            f"mend with: simcore resume {_shown(folder)}",
-            _RESUMABLE,
-        )
+        mend = "merge it again" if run.manifest.get("merged_from") else f"mend with: simcore resume {_shown(folder)}"
+        _stop(f"{folder}: {number} {'problem' if number == 1 else 'problems'} found; {mend}", _RESUMABLE)
 
 
 def _history(manifest: Mapping[str, Any]) -> dict[str, Any]:

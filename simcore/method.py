@@ -13,7 +13,7 @@ from simcore.schema import AUTO_EFFORT, AUTO_STATES, STATE_EFFORT
 if TYPE_CHECKING:
     from simcore.schema import Ruleset, ScenarioModel
 
-__all__ = ["METHODS", "RESOLVED", "Choice", "choose", "expected_effort"]
+__all__ = ["METHODS", "RESOLVED", "Choice", "choose", "expected_effort", "is_solvable"]
 
 METHODS: Final = ("auto", "simulate", "exact")
 RESOLVED: Final = {False: "simulated", True: "exact"}
@@ -54,6 +54,24 @@ def expected_effort(ruleset: Ruleset, scenario: ScenarioModel) -> int:
     int
     """
     return ruleset.effort(scenario) or STATE_EFFORT * ruleset.count_states(scenario)
+
+
+def is_solvable(ruleset: Ruleset, scenario: ScenarioModel) -> bool:
+    """Return whether there is an exact solver with room for a battle; some are found too large only while solving.
+
+    Parameters
+    ----------
+    ruleset : Ruleset
+        Record that resolves the scenario.
+    scenario : ScenarioModel
+
+    Returns
+    -------
+    bool
+    """
+    if ruleset.solve is None:
+        return False
+    return ruleset.may_be_far_smaller(scenario) or 0 < ruleset.count_states(scenario) <= ruleset.most_states
 
 
 def choose(ruleset: Ruleset, scenario: ScenarioModel) -> Choice:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from simcore.errors import StoreError
 from simcore.run.manifest import DamagedManifestError, newer_schema, parse_manifest
-from simcore.run.store import MANIFEST, PARTS, check_part, readable
+from simcore.run.store import MANIFEST, PARTS, check_part, is_part, readable
 from simcore.run.table import TABLES
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def check_folder(folder: str | os.PathLike[str]) -> Findings:
     if newer_schema(manifest):  # who made it can be told all the same
         return Findings(manifest, 0, dict.fromkeys(TABLES, "not checked"))
     problems: list[str] = []
-    parts = _check_parts(Path(folder) / PARTS, manifest.get("columns"), problems)
+    parts = _check_parts(Path(folder) / PARTS, manifest, problems)
     return Findings(manifest, parts, _check_tables(Path(folder), manifest, problems), problems)
 
 
@@ -105,17 +105,21 @@ def read_columns(path: Path) -> Iterator[pa.Table]:
             pa.default_memory_pool().release_unused()
 
 
-def _check_parts(folder: Path, columns: object, problems: list[str]) -> int:
+def _check_parts(folder: Path, manifest: dict[str, Any], problems: list[str]) -> int:
     """Return the number of whole parts."""
+    columns, written = manifest.get("columns"), manifest.get("parts")
     if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:  # of an older version
         return 0
-    whole = 0
-    for path in sorted(folder.glob("*.parquet")):
+    found = list(filter(is_part, sorted(folder.glob("*.parquet"))))
+    torn = 0
+    for path in found:
         reason = check_part(path, columns)
         if reason:
             problems.append(f"{path}: {reason}")
-        whole += not reason
-    return whole
+        torn += bool(reason)
+    if manifest.get("state") == "complete" and isinstance(written, int) and len(found) < written:
+        problems.append(f"{folder}: {written - len(found):,} of {written:,} parts are missing")
+    return len(found) - torn
 
 
 def _check_tables(folder: Path, manifest: dict[str, Any], problems: list[str]) -> dict[str, str]:
@@ -129,9 +133,9 @@ def _check_tables(folder: Path, manifest: dict[str, Any], problems: list[str]) -
             found[name] = "whole" if _digest(path) == written.get(name) else "damaged"
         except OSError as problem:
             found[name] = "missing"
-            problems.append(f"{path}: {problem.strerror}; simcore resume writes it anew")
+            problems.append(f"{path}: {problem.strerror}")
         if found[name] == "damaged":
-            problems.append(f"{path}: its checksum is not that of the manifest; simcore resume writes it anew")
+            problems.append(f"{path}: its checksum is not that of the manifest")
     return found
 
 

@@ -55,6 +55,9 @@ __all__ = ["DaskExecutor", "Identity", "local_cluster", "running_cluster"]
 _PER_WORKER: Final = 3
 """Parts that a worker has at once: the one it resolves and what keeps it busy while answers travel."""
 _CONNECT_S: Final = 30.0
+"""For workers of our own, which a busy machine starts slowly."""
+_REACH_S: Final = 10.0
+"""For a scheduler that runs already; a wrong address is tried for so long."""
 _NO_WORKER_S: Final = 300.0
 _LOOK_S: Final = 1.0
 """How often the state of the cluster is looked at while nothing happens."""
@@ -404,7 +407,7 @@ def running_cluster(address: str) -> Iterator[DaskExecutor]:
         When there is no scheduler.
     """
     try:
-        client = Client(address, timeout=_CONNECT_S, set_as_default=False, name="simcore")
+        client = Client(address, timeout=_REACH_S, set_as_default=False, name="simcore")
     except OSError as problem:
         reason = " ".join(str(problem).split()) or type(problem).__name__
         raise ClusterError(f"cannot reach the scheduler {address}: {reason}") from problem

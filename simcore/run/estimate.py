@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from simcore import api
 from simcore.errors import ScenarioError
-from simcore.method import choose, expected_effort
+from simcore.method import choose, expected_effort, is_solvable
 from simcore.precision import largest_minorities
 from simcore.run.executor import Job, resolve_part
 from simcore.run.plan import PART_BATTLES, SOLVED_ROWS, check_battles
@@ -158,11 +159,20 @@ class _Trial:
                 self.scenarios[matchup] = load_scenario(plan.scenario(matchup))
             except ScenarioError:
                 continue
-            self.efforts[matchup] = self._effort(self.scenarios[matchup])
+            effort = self._effort(self.scenarios[matchup])
+            if not effort or is_solvable(plan.ruleset, self.scenarios[matchup]):
+                self.efforts[matchup] = effort
         self.read_s = (time.perf_counter() - began) / len(self.sample)
         self.solved = [number for number, effort in self.efforts.items() if effort]
         self.drawn = [number for number, effort in self.efforts.items() if not effort]
         self.factor = len(plan) / len(self.sample)
+
+    def scaled_up(self) -> tuple[int, int, int]:
+        """Return how many of all matchups are solved, simulated and impossible; together they are all of them."""
+        impossible = len(self.sample) - len(self.efforts)
+        ends = accumulate((len(self.solved), len(self.drawn), impossible), initial=0)
+        solved, drawn, failed = (after - before for before, after in pairwise(round(self.factor * n) for n in ends))
+        return solved, drawn, failed
 
     def _effort(self, scenario: ScenarioModel) -> int:
         ruleset = self.plan.ruleset
@@ -187,6 +197,7 @@ class _Trial:
             ruleset=plan.ruleset.id,
             kind=plan.ruleset.kind,
             method="exact" if not battles else "simulate",
+            keep_outcomes=plan.sweep.sweep.keep_outcomes,
         )
         began = time.perf_counter()
         rows = resolve_part(job, self.threads)
@@ -252,6 +263,13 @@ def _totals(*parts: PartRows | None) -> list[Total]:
     return sorted(found, key=lambda total: total.matchup)
 
 
+def _part_size(store: Store, number: int, rows: PartRows) -> int:
+    """Write a part and return how many bytes it takes."""
+    name = f"{number:064x}"
+    store.write_part(name, rows)
+    return (store.folder / PARTS / f"{name}.parquet").stat().st_size
+
+
 class _Disk:
     """Sizes of what a run leaves, and the time of making the tables, for each matchup."""
 
@@ -259,15 +277,18 @@ class _Disk:
         totals = _totals(*parts)
         mixes = sum(len(point.attackers) + len(point.defenders) for point in plan.points)
         self.row_bytes = 0.0
+        self.battle_bytes = 0.0
         self.matchup_bytes = 8.0 * plan.ruleset.columns
         self.matchup_s = 1e-4
         self.fixed_bytes = float(_MIX_BYTES * mixes + _MANIFEST_BYTES)
         with tempfile.TemporaryDirectory() as folder, Store(Path(folder)) as store:
             for number, rows in enumerate(parts):
                 if rows is not None:
-                    store.write_part(f"{number:064x}", rows)
-                    size = (store.folder / PARTS / f"{number:064x}.parquet").stat().st_size
+                    size = _part_size(store, number, replace(rows, outcomes=()))
                     self.row_bytes = max(self.row_bytes, size / len(rows.segments))
+                    battles = int(rows.segments[:, 3].sum())
+                    if rows.outcomes and battles:
+                        self.battle_bytes = (_part_size(store, number, rows) - size) / battles
             if totals and mixes <= _MOST_MIXES:
                 began = time.perf_counter()
                 with writing_tables(store, plan) as tables:
@@ -309,7 +330,7 @@ def estimate_sweep(plan: Plan, threads: int | None = None) -> Estimate:
     solved, step_s = trial.solve()
     fought, battle_s = trial.fight()
     each = _battles_each(plan, fought)
-    exact, simulated = (round(trial.factor * len(found)) for found in (trial.solved, trial.drawn))
+    exact, simulated, failed = trial.scaled_up()
     most = simulated * plan.battles
     check_battles(simulated, round(each), plan.sweep.source)
     disk = _Disk(plan, solved, fought)
@@ -324,14 +345,19 @@ def estimate_sweep(plan: Plan, threads: int | None = None) -> Estimate:
         matchups=len(plan),
         exact=exact,
         simulated=simulated,
-        failed=len(plan) - exact - simulated,
+        failed=failed,
         sampled=len(trial.sample),
         states=round(states),
         battles=round(simulated * each),
         most_battles=most,
         parts=parts,
         seconds=seconds,
-        disk_bytes=round(rows * disk.row_bytes + len(plan) * disk.matchup_bytes + disk.fixed_bytes),
+        disk_bytes=round(
+            rows * disk.row_bytes
+            + simulated * each * disk.battle_bytes
+            + len(plan) * disk.matchup_bytes
+            + disk.fixed_bytes
+        ),
         solved_trial=0 if solved is None else len(solved.segments),
         fought_trial=0 if fought is None else len(fought.segments),
         trial_s=time.perf_counter() - began,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import os
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -30,7 +31,6 @@ from simcore.run.wave import Stage
 from simcore.scenario import SweepFile, load_sweep
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
@@ -108,11 +108,11 @@ def _open(folder: Path, stack: ExitStack) -> list[_Source]:
     for facts in merged or [content]:
         table = sweep_of(facts, folder / MANIFEST)
         config = load_sweep(table, source=str(folder / MANIFEST))
-        stages = [Stage.read(entry) for entry in facts.get("earlier", [])]
-        if None in stages:
+        stages = Stage.read_all(facts.get("earlier", []))
+        if stages is None:
             raise StoreError(f"{folder / MANIFEST}: damaged, it does not say how many battles were asked for")
         session = Session(plan_sweep(config), store, _Absent(folder), Silent())
-        session.stages = [*(stage for stage in stages if stage is not None), *session.stages]
+        session.stages = [*stages, *session.stages]
         _check_versions(folder, facts, session.plan)
         kept = {key: facts.get(key) for key in (*_KEPT, "ruleset_version")}
         folder_name = str(facts.get("folder", folder)) if merged else str(folder)
@@ -342,6 +342,9 @@ def _check_folders(folders: Sequence[Path], out: Path) -> None:
         if place in seen:
             raise StoreError(f"{folder}: is given twice; no battle counts twice")
         seen[place] = folder
+    inside = next((seen[place] for place in out.resolve().parents if place in seen), None)
+    if inside is not None:
+        raise StoreError(f"{out}: lies in {inside}, which is merged; choose a folder outside")
     if (out / MANIFEST).exists():
         raise StoreError(f"{out}: holds a sweep already; choose another folder for the merged run")
 
@@ -371,6 +374,8 @@ def merge_runs(
         When the runs do not belong together, when a battle would count twice, or when a folder cannot be used.
     """
     began = time.monotonic()
+    if not os.fspath(out):
+        raise ScenarioError('must be the path of a folder, got ""', field="out")
     paths, target = [Path(folder) for folder in folders], Path(out)
     _check_folders(paths, target)
     with ExitStack() as stack:
@@ -388,7 +393,8 @@ def merge_runs(
         with writing_tables(store, plan, are_seeds_text=len(seeds) > 1) as tables:
             for total in _totals(plan, sources, numbers):
                 tables.add(total)
-        merged.finish_merged(tables, seeds, [dict(source.facts) for source in sources])
+        parts = len({name for source in sources for name in source.session.names()})
+        merged.finish_merged(tables, seeds, [dict(source.facts) for source in sources], parts)
         return SweepResult(
             name=plan.sweep.sweep.name,
             out=target,
@@ -397,6 +403,6 @@ def merge_runs(
             solved=tables.solved,
             battles=tables.battles,
             parts_computed=0,
-            parts_reused=len({name for source in sources for name in source.session.names()}),
+            parts_reused=parts,
             elapsed_s=time.monotonic() - began,
         )

@@ -539,6 +539,7 @@ class Session:
             store.report_foreign(set(self.names()))
             failed, solved, battles = self._tabulate()
             whole_s = time.monotonic() - self._began
+            self._manifest["parts"] = len(set(self.names()))
             self._manifest["durations"] = {
                 "resolve_s": round(resolved_s, 3),
                 "tables_s": round(whole_s - resolved_s, 3),
@@ -593,23 +594,22 @@ class Session:
 
     def _earlier_stages(self, found: Mapping[str, Any], *, top_up: bool) -> list[Stage]:
         """Return what the folder was asked for before; refuse the folder of another sweep."""
-        stages = [Stage.read(entry) for entry in found.get("earlier", [])]
-        last, now = Stage.read(found["sweep"].get("sweep")), self.stages[-1]
-        if last == now:
-            self._compare(found)
-        elif last is not None:
-            problem = now.problem_after(last)
-            if not top_up:
-                self._compare(found, advice="" if problem else "top it up, ")
-            self._compare(found, but=_STAGE_FIELDS)
-            if problem:
-                raise ResumeMismatchError(f"{self.store.folder}: cannot be topped up: {problem}")
-            stages.append(last)
-        if last is None or None in stages:
+        stages, last = Stage.read_all(found.get("earlier", [])), Stage.read(found["sweep"].get("sweep"))
+        if stages is None or last is None:
             raise StoreError(
                 f"{self.store.folder / MANIFEST}: damaged, it does not say how many battles were asked for"
             )
-        return [stage for stage in stages if stage is not None]
+        now = self.stages[-1]
+        if last == now:
+            self._compare(found)
+            return stages
+        problem = now.problem_after(last)
+        if not top_up:
+            self._compare(found, advice="" if problem else "top it up, ")
+        self._compare(found, but=_STAGE_FIELDS)
+        if problem:
+            raise ResumeMismatchError(f"{self.store.folder}: cannot be topped up: {problem}")
+        return [*stages, last]
 
     def _compare(self, found: Mapping[str, Any], *, but: Collection[str] = (), advice: str = "") -> None:
         """Refuse the folder of another sweep, and say in what it differs."""
@@ -665,6 +665,7 @@ class Session:
             "source_digest": source_digest(),
             "columns": plan.ruleset.columns,
             "tables": {},
+            "parts": None,
             "durations": {},
             "sweep": table,
             "outcomes": list(plan.ruleset.outcomes),
@@ -803,7 +804,9 @@ class Session:
         """
         return itertools.chain.from_iterable(names for _, names in self.waves)
 
-    def finish_merged(self, tables: Tables, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]]) -> None:
+    def finish_merged(
+        self, tables: Tables, seeds: Sequence[int], sources: Sequence[Mapping[str, Any]], parts: int
+    ) -> None:
         """Write the manifest of a run that was made of others.
 
         Parameters
@@ -814,11 +817,14 @@ class Session:
             Seeds of the runs.
         sources : sequence of mapping
             What is known about each run.
+        parts : int
+            Number of parts that were copied.
         """
         self._manifest = self._new_manifest() | {
             "seed": seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds)),
             "merged_from": list(sources),
             "tables": tables.digests,
+            "parts": parts,
         }
         self._mark(_COMPLETE, tables.failed, tables.solved, tables.battles)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "read_rows", "readable"]
+__all__ = ["MANIFEST", "PARTS", "PartRows", "Store", "check_part", "is_out_of_room", "is_part", "read_rows", "readable"]
 
 MANIFEST: Final = "manifest.json"
 PARTS: Final = "parts"
@@ -106,6 +106,21 @@ class PartRows:
         for row in self.outcomes:
             found.update(hashlib.sha256(row).digest())
         return found.hexdigest()
+
+
+def is_out_of_room(problem: BaseException) -> bool:
+    """Return whether a disk or a quota was full: the same can be tried again when there is room.
+
+    Parameters
+    ----------
+    problem : exception
+        As `readable` raises it.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(problem.__cause__, OSError) and problem.__cause__.errno in _FULL
 
 
 @contextmanager
@@ -191,6 +206,21 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     return sink.getvalue()
 
 
+def is_part(path: Path) -> bool:
+    """Return whether a file is named like a part; others among the parts are never read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bool
+    """
+    return _PART_NAME.fullmatch(path.name) is not None
+
+
 def check_part(path: Path, n_columns: int) -> str:
     """Return why a part file cannot be trusted whatever the plan; empty when it is whole.
 
@@ -271,7 +301,7 @@ def read_rows(path: Path, n_columns: int) -> PartRows | None:
     PartRows or None
         None when the file is not a whole part with tallies of this length.
     """
-    if not _PART_NAME.fullmatch(path.name):
+    if not is_part(path):
         return None
     try:
         return _decode_rows(path.read_bytes(), path.stem, None, n_columns)
@@ -478,7 +508,7 @@ class Store:
         names : iterable of str
             Files beside the parts. Among the parts only files go that are named like a part.
         """
-        parts = [path for path in self._parts.glob("*.parquet") if _PART_NAME.fullmatch(path.name)]
+        parts = [path for path in self._parts.glob("*.parquet") if is_part(path)]
         for path in [*parts, *(self.folder / name for name in names)]:
             with readable(path, "remove"):
                 path.unlink(missing_ok=True)

@@ -69,6 +69,25 @@ class Stage:
             return None
         return cls(battles, precision)
 
+    @classmethod
+    def read_all(cls, found: object) -> list[Stage] | None:
+        """Return the stages that a list of tables of a manifest describes, None when anything in it describes none.
+
+        Parameters
+        ----------
+        found : object
+            As in `read`, each.
+
+        Returns
+        -------
+        list of Stage or None
+        """
+        if not isinstance(found, list):
+            return None
+        stages = [cls.read(entry) for entry in found]
+        known = [stage for stage in stages if stage is not None]
+        return known if len(known) == len(stages) else None
+
     def problem_after(self, earlier: Stage) -> str:
         """Return why a run of stage `earlier` cannot be topped up to this one; empty when it can.
 

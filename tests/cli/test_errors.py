@@ -279,6 +279,23 @@ def test_an_output_folder_without_a_name(cli: Cli, tmp_path: Path) -> None:
     assert "out: " in cli("sweep", path, "--out", "").problem
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("merge", "a", "b", "--out", ""), ("merge", "a", "", "--out", "c"), ("resume", ""), ("doctor", ""),
+        ("report", ""), ("report", "a", "--out", ""), ("export", "a", "--out", ""), ("nightly", "a", "--results", ""),
+    ],
+)  # fmt: skip
+def test_a_place_without_a_name_is_not_the_current_folder(cli: Cli, line: tuple[str, ...]) -> None:
+    assert cli(*line).problem.endswith('must be a path, got ""')
+
+
+def test_a_dry_run_looks_at_all_options(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(GOOD_SWEEP)
+    assert "workers: give" in cli("sweep", path, "--dry-run", "--workers", 2, "--scheduler", "tcp://a:1").problem
+
+
 def test_an_output_folder_without_permission(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(GOOD_SWEEP)

@@ -315,7 +315,7 @@ class TestFinished:
         found = cli("doctor", out)
         assert found.code == 3
         assert f"{out / 'mixes.parquet'}: its checksum is not that of the manifest" in found.err
-        assert f"{out}: 1 file is not whole; mend with: simcore resume {out}" in found.err
+        assert f"{out}: 1 problem found; mend with: simcore resume {out}" in found.err
         assert cli("doctor", out, "--json").json["files"]["mixes"] == "damaged"
         cli("resume", out, "--no-report")
         assert (out / "mixes.parquet").read_bytes() == whole
@@ -426,3 +426,7 @@ class TestPrecision:
         twice = cli("merge", tmp_path / "5", tmp_path / "both", "--out", tmp_path / "never").problem
         assert "no battle counts twice" in twice
         assert "at least two" in cli("merge", tmp_path / "5", "--out", tmp_path / "never").problem
+        next((tmp_path / "both" / "parts").glob("*.parquet")).unlink()
+        spoilt = cli("doctor", tmp_path / "both")
+        assert spoilt.code == 3
+        assert spoilt.err.splitlines()[-1] == f"{tmp_path / 'both'}: 1 problem found; merge it again"

@@ -48,6 +48,20 @@ def test_every_altered_file_is_named(done: Path) -> None:
     assert check_folder(done).tables == WHOLE
 
 
+def test_parts_that_are_gone_are_counted(done: Path) -> None:
+    parts_of(done)[0].unlink()
+    assert check_folder(done).problems == [f"{done / 'parts'}: 1 of 6 parts are missing"]
+    resume(done, threads=1)
+    assert check_folder(done).problems == []
+
+
+def test_files_of_others_among_the_parts_are_not_judged(done: Path) -> None:
+    (done / "parts" / "notes.parquet").write_bytes(b"not Parquet")
+    assert check_folder(done).problems == []
+    resume(done, threads=1)
+    assert (done / "parts" / "notes.parquet").read_bytes() == b"not Parquet"
+
+
 def test_an_unfinished_sweep_has_no_tables_to_check(done: Path) -> None:
     manifest = json.loads((done / "manifest.json").read_text())
     del manifest["checksum"]

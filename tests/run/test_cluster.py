@@ -208,7 +208,7 @@ def test_a_scheduler_that_is_gone_ends_the_run_and_loses_nothing(tmp_path: Path,
             sweep(small(), folder, scheduler=address, progress=Acting(started.close))
     assert 1 <= len(parts_of(folder)) < 6
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster_module, "_CONNECT_S", 0.3)
+        patch.setattr(cluster_module, "_REACH_S", 0.3)
         with pytest.raises(ClusterError, match=f"cannot reach the scheduler {address}"):
             resume(folder, scheduler=address)
     resume(folder, threads=1)

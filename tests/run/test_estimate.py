@@ -62,6 +62,43 @@ def test_solved_and_simulated_matchups_are_told_apart(monkeypatch: pytest.Monkey
     assert "impossible  2" in str(found)
 
 
+def test_what_no_solver_can_solve_is_impossible() -> None:
+    skirmishes = planned(
+        sweep={"ruleset": "force_order", "edition": None, "method": "exact"},
+        scenario={"mode": "skirmish"},
+        attacker={"mixes": ["1 soldier1", "1 soldier2"]},
+        defender={"mixes": ["1 soldier3"]},
+        grid={},
+    )
+    army = {"mixes": ["2000 infantry, 2000 tank, 2000 fighter"]}
+    for plan in (skirmishes, planned(sweep={"method": "exact"}, attacker=army, defender=army)):
+        found = estimate_sweep(plan)
+        assert (found.exact, found.simulated, found.failed) == (0, 0, len(plan))
+
+
+def test_kept_outcomes_take_room(tmp_path: Path) -> None:
+    config = small(
+        sweep={"method": "simulate", "battles": 500, "keep_outcomes": True},
+        attacker={"mixes": ["1 infantry"]},
+        defender={"mixes": ["1 infantry"]},
+    )
+    found = estimate_sweep(plan_sweep(load_sweep(config)))
+    few = estimate_sweep(plan_sweep(load_sweep({**config, "sweep": {**config["sweep"], "keep_outcomes": False}})))
+    assert found.disk_bytes > few.disk_bytes
+
+
+@pytest.mark.usefixtures("invented_battles")
+@pytest.mark.parametrize("solved", range(9))
+def test_a_sample_scaled_up_counts_every_matchup_once(solved: int) -> None:
+    trial = estimate._Trial(planned(), None)
+    trial.sample, trial.factor = list(range(8)), 9 / 8
+    trial.solved, trial.drawn = list(range(solved)), list(range(8 - solved))
+    trial.efforts = dict.fromkeys(range(8), 1)
+    exact, simulated, impossible = trial.scaled_up()
+    assert exact + simulated == 9
+    assert (impossible, min(exact, simulated) >= 0) == (0, True)
+
+
 @pytest.mark.usefixtures("invented_battles")
 def test_long_plans_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimate, "_MOST_READ", 4)

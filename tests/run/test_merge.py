@@ -209,6 +209,10 @@ def test_folders_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(StoreError, match=problem):
             merge_runs([tmp_path / folder for folder in folders], tmp_path / "out")
+    with pytest.raises(ScenarioError, match="out: must be the path of a folder"):
+        merge_runs([tmp_path / "0", tmp_path / "1"], "")
+    with pytest.raises(StoreError, match=r"lies in .*1, which is merged"):
+        merge_runs([tmp_path / "0", tmp_path / "1"], tmp_path / "1" / "parts")
     with pytest.raises(StoreError, match="holds a sweep already"):
         merge_runs([tmp_path / "0", tmp_path / "1"], tmp_path / "1")
     shutil.copytree(tmp_path / "0", tmp_path / "copy")
@@ -223,6 +227,7 @@ def test_folders_that_cannot_be_merged_are_refused(tmp_path: Path) -> None:
         ("ruleset_version", 99, "was made with version 99"),
         ("merged_from", ["x"], "damaged, it does not say what was merged"),
         ("earlier", [{}], "damaged, it does not say how many battles"),
+        ("earlier", 5, "damaged, it does not say how many battles"),
         ("schema", 99, "schema 99 is newer|newer version|of another version"),
     ):
         (tmp_path / "1" / "manifest.json").write_bytes(encode_manifest({**content, key: value}))

@@ -281,6 +281,14 @@ def test_a_damaged_history_is_refused(tmp_path: Path, entry: object) -> None:
         resume(tmp_path)
 
 
+@pytest.mark.parametrize("history", [5, None, "x", {}, {"battles": 5, "precision": None}])
+def test_a_history_that_is_no_list_is_refused(tmp_path: Path, history: object) -> None:
+    sweep(precise(0.03), tmp_path)
+    (tmp_path / "manifest.json").write_bytes(encode_manifest({**manifest_of(tmp_path), "earlier": history}))
+    with pytest.raises(StoreError, match="damaged, it does not say how many battles"):
+        resume(tmp_path)
+
+
 def test_means_weigh_opponents_not_battles(tmp_path: Path) -> None:
     config = precise()
     config["defender"]["mixes"] = ["3 infantry", {"name": "guns", "units": "1 infantry, 1 artillery", "weight": 3}]
