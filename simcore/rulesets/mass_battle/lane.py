@@ -215,11 +215,14 @@ class Lanes(NamedTuple):
 
 @part
 def new_lanes(n):
-    """Return `n` empty lanes: the only memory that a chunk of battles needs."""
+    """Return `n` empty lanes: the only memory that a chunk of battles needs.
+
+    Squads are written before they are read, and only those of types that the armies have.
+    """
     return Lanes(
         numbers=np.empty(n, dtype=np.uint64),
         turns=np.empty(n, dtype=np.int64),
-        squads=np.zeros((2, N_STANDINGS, MAX_TYPES, n), dtype=np.int32),
+        squads=np.empty((2, N_STANDINGS, MAX_TYPES, n), dtype=np.int32),
         in_line=np.zeros((2, 2 * n), dtype=np.int32),
         active=np.zeros((2, n), dtype=np.int32),
         forces=np.zeros((2, n), dtype=np.int32),
@@ -236,7 +239,7 @@ def new_lanes(n):
         ending=np.zeros(n, dtype=np.int32),
         going=np.empty(n, dtype=np.int64),
         ended=np.empty(n, dtype=np.int64),
-        done=np.zeros((2, N_STANDINGS, MAX_TYPES, 2 * n), dtype=np.int32),
+        done=np.empty((2, N_STANDINGS, MAX_TYPES, 2 * n), dtype=np.int32),
         done_outcomes=np.empty(2 * n, dtype=np.int64),
         done_turns=np.empty(2 * n, dtype=np.int64),
         done_lost=np.empty((2, 2 * n), dtype=np.int64),
@@ -363,16 +366,21 @@ def count_forces(rules, plan, squads, side, turns, n, active, forces):
     support = rules[_SUPPORT + side]
     modifiers = plan.modifiers[side]
     last = len(modifiers) - 1
+    count = active[side]
+    sums = forces[side]
     for i in range(n):
-        active[side, i] = 0
-        forces[side, i] = support + modifiers[max(0, min(turns[i] - 1, last))]
+        count[i] = 0
+        sums[i] = support + modifiers[0]
+    if last > 0:
+        for i in range(n):
+            sums[i] = support + modifiers[max(0, min(turns[i] - 1, last))]
     for k in range(plan.n_types[side]):
         t = plan.listed[side, k]
-        dice = plan.dice[side, t]
+        dice = np.int32(plan.dice[side, t])
         own = squads[side, _ACTIVE, t]
         for i in range(n):
-            active[side, i] += own[i]
-            forces[side, i] += dice * own[i]
+            count[i] += own[i]
+            sums[i] += dice * own[i]
 
 
 @part
@@ -388,21 +396,30 @@ def fill_pools(rules, plan, lanes, side, n):
     last_pool = len(plan.pools[side]) - 1
     most = np.int64(0)
     most_others = np.int64(0)
+    own = lanes.forces[side]
+    against = lanes.forces[1 - side]
+    active = lanes.active[side]
+    pools = lanes.pools
+    dice = lanes.dice
+    others = lanes.others
+    fixed = plan.pools[side, 0]
+    modifier = plan.modifiers[side, 0]
+    # Where nothing changes from turn to turn the loop looks nothing up, and becomes vector code.
+    changes = last > 0 or last_pool > 0
     for i in range(n):
-        turn = max(0, lanes.turns[i] - 1)
-        fixed = plan.pools[side, min(turn, last_pool)]
-        modifier = plan.modifiers[side, min(turn, last)]
-        forces = np.int64(lanes.forces[side, i])
-        enemy = np.int64(lanes.forces[1 - side, i])
-        pool = attack_pool(forces, enemy, fixed, modifier, model)
-        rolls = lanes.active[side, i] > 0
-        dice = max(pool, 1) if rolls else 0
-        others = negative_dice(pool, as_counted) - 1 if rolls and pool < 1 else 0
-        lanes.pools[i] = pool
-        lanes.dice[i] = dice
-        lanes.others[i] = others
-        most = max(most, np.int64(dice))
-        most_others = max(most_others, np.int64(others))
+        if changes:
+            turn = max(0, lanes.turns[i] - 1)
+            fixed = plan.pools[side, min(turn, last_pool)]
+            modifier = plan.modifiers[side, min(turn, last)]
+        pool = attack_pool(np.int64(own[i]), np.int64(against[i]), fixed, modifier, model)
+        rolls = active[i] > 0
+        thrown = max(pool, 1) if rolls else np.int64(0)
+        beside = negative_dice(pool, as_counted) - 1 if rolls and pool < 1 else np.int64(0)
+        pools[i] = pool
+        dice[i] = thrown
+        others[i] = beside
+        most = max(most, thrown)
+        most_others = max(most_others, beside)
     return most, most_others
 
 
