@@ -1,4 +1,4 @@
-"""The only place that configures numba: cache directory, the two decorators, and borrowed arrays.
+"""The only place that configures numba: cache directory, the decorators of kernels, and borrowed arrays.
 
 Numba's on-disk cache does not notice a change in *another* file, so machine code of an old version could
 run silently. The cache directory therefore carries a digest of every source file of the package: new
