@@ -3,7 +3,7 @@
 The number of hits of ``n`` dice that each hit with probability ``p`` is the smallest ``k`` with
 ``word < round(2**64 * P(Binomial(n, p) <= k))`` (halves up). For equal words more dice, or a higher ``p``, never give
 fewer hits: this is what makes battles comparable under common random numbers. A 256-entry guide table
-(indexed by the top byte of the word) leads straight to the right neighbourhood.
+(indexed by the top byte of the word) knows the hits of most words, and leads to the right neighbourhood of the others.
 
 All thresholds are computed with Python integers, so they are the same on every machine.
 """
@@ -31,6 +31,9 @@ MAX_DICE = 6_000
 _WORD = 1 << 64
 _SCALE_BITS = 192
 _56 = np.uint64(56)
+_LOOK = 1 << 15
+"""Added to an entry of the guide table where the top byte leaves the hits open; more than any number of dice."""
+_AT_LEAST = np.uint64(_LOOK - 1)
 
 
 class DiceTable(NamedTuple):
@@ -46,7 +49,7 @@ class DiceTable(NamedTuple):
     offset : int64 (rows,)
         Where k = 0 of a row would lie in `bounds` (rows start at their smallest possible k).
     guide : uint16 (rows, 256)
-        Smallest k that a word with this top byte can give.
+        Smallest k that a word with this top byte can give, and 2**15 more where such words can give more.
     first_row : int64 (odds,)
         Row of zero dice for each hit probability.
     """
@@ -75,7 +78,11 @@ def draw_hits(word, row, bounds, offset, guide):
     int64
         0 to n.
     """
-    k = np.int64(guide[row, np.int64(word >> _56)])
+    # Indices without a sign need no test whether they count from the end.
+    entry = guide[np.uint64(row), word >> _56]
+    if entry < _LOOK:
+        return np.int64(entry)
+    k = np.int64(entry & _AT_LEAST)
     base = offset[row]
     while word > bounds[base + k]:
         k += 1
@@ -146,7 +153,9 @@ def _guide_row(numerator: int, denominator: int, n: int) -> tuple[int, npt.NDArr
     first, bounds = hit_bounds(numerator, denominator, n)
     array = np.array(bounds, dtype=np.uint64)
     starts = np.arange(256, dtype=np.uint64) << _56
-    guide = (first + np.searchsorted(array, starts, side="left")).astype(np.uint16)
+    place = np.searchsorted(array, starts, side="left")
+    leaves_open = array[place] < starts + np.uint64((1 << 56) - 1)
+    guide = (first + place + np.where(leaves_open, _LOOK, 0)).astype(np.uint16)
     return first, array, guide
 
 

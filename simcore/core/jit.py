@@ -26,6 +26,7 @@ __all__ = [
     "is_jit_disabled",
     "kernel",
     "leaf",
+    "outlined",
     "part",
     "prune_cache",
     "source_digest",
@@ -138,6 +139,15 @@ def prune_cache() -> list[Path]:
 def kernel(function: _F) -> _F:
     """Compile a rule step or helper: cached, without the GIL, strict floating point, no hidden raises."""
     return _NUMBA.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def outlined(function: _F) -> _F:
+    """Compile a kernel that is called, never compiled into those that call it.
+
+    Kernels take over from whoever calls them first what is not said: a large one called by an `inlined_leaf` would be
+    compiled into every place that calls it, or into none, as it happens.
+    """
+    return _NUMBA.njit(cache=True, nogil=True, error_model="numpy", forceinline=False)(function)  # type: ignore[no-any-return]
 
 
 def part(function: _F) -> _F:
