@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 __all__ = [
     "borrowed",
     "cache_directory",
+    "inlined",
     "inlined_leaf",
     "is_cache_cold",
     "is_jit_disabled",
@@ -141,13 +142,21 @@ def kernel(function: _F) -> _F:
     return _NUMBA.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
-def outlined(function: _F) -> _F:
-    """Compile a kernel that is called, never compiled into those that call it.
+def inlined(function: _F) -> _F:
+    """Compile a kernel into those that call it: handing over many arrays can take longer than a rule step."""
+    return _NUMBA.njit(  # type: ignore[no-any-return]
+        cache=True, nogil=True, error_model="numpy", forceinline=True, _nrt=True
+    )(function)
 
-    Kernels take over from whoever calls them first what is not said: a large one called by an `inlined_leaf` would be
-    compiled into every place that calls it, or into none, as it happens.
+
+def outlined(function: _F) -> _F:
+    """Compile a large kernel that `inlined` ones call, but not into them unless the compiler finds it worthwhile.
+
+    Kernels take over from whoever calls them first what is not said, and so would be compiled into all that call them.
     """
-    return _NUMBA.njit(cache=True, nogil=True, error_model="numpy", forceinline=False)(function)  # type: ignore[no-any-return]
+    return _NUMBA.njit(  # type: ignore[no-any-return]
+        cache=True, nogil=True, error_model="numpy", forceinline=False, _nrt=True
+    )(function)
 
 
 def part(function: _F) -> _F:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.dice import draw_hits
+from simcore.core.dice import GUESS, guide_place, settle_guess
 from simcore.core.jit import kernel
 
 __all__ = ["emit", "sort_lanes", "throw"]
@@ -24,10 +24,17 @@ def throw(words, dice, start, stop, first_row, bounds, offset, guide, hits):
     bounds, offset, guide : arrays
         Fields of `DiceTable`.
     hits : int32 (L,)
-        Output.
+        Output; not the same as `dice`.
     """
+    # In two loops: the first becomes vector code, and little is left for the second.
     for i in range(start, stop):
-        hits[i] = draw_hits(words[i], first_row + dice[i], bounds, offset, guide)
+        hits[i] = np.int32(guide_place(words[i], first_row + dice[i]))
+    for i in range(start, stop):
+        entry = guide[np.uint64(hits[i])]
+        if entry < GUESS:
+            hits[i] = entry
+        else:
+            hits[i] = settle_guess(words[i], entry, first_row + dice[i], bounds, offset)
 
 
 @kernel

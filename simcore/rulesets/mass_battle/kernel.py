@@ -218,7 +218,7 @@ def _throw_part(rules, lanes, n, table, key, side, group, odds_field, dice, trac
 
 @inlined_leaf
 def _roll(rules, plan, lanes, n, side, table, key, trace, script):
-    """Attack roll of one army (MB-1, MB-2, MB-19 to MB-21); returns a `Status`.
+    """Attack roll of one army (MB-1, MB-2, MB-19 to MB-21); returns a `Status`, and whether ones were looked for.
 
     Draws step ATTACK, groups by `FaceGroup`; leaves the effects in ``lanes.effects`` and the ones that hit own
     squads in ``lanes.ones``.
@@ -233,23 +233,23 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
         for e in range(3):
             for i in range(n):
                 lanes.effects[side, e, i] = 0
-        return _OK
+        return _OK, False
     if trace is not None:
         if dice[0] > 0:
             emit(trace, _ROLL, lanes.turns[0], _ATTACK, side, 0, dice[0] + others[0], lanes.pools[0], 0, 0)
-    status = _throw_part(rules, lanes, n, table, key, side, _FOUR_UP, _HALF, dice, trace, script)
-    if status == _OK:
-        status = _throw_part(rules, lanes, n, table, key, side, _FIVE_UP, _TWO_THIRDS, parts[_FOUR_UP], trace, script)
-    if status == _OK:
-        status = _throw_part(rules, lanes, n, table, key, side, _SIX, _HALF, parts[_FIVE_UP], trace, script)
-    if status != _OK:
-        return status
+    for group in range(_FOUR_UP, _SIX + 1):
+        asked = dice if group == _FOUR_UP else parts[group - 1]
+        odds_field = _TWO_THIRDS if group == _FIVE_UP else _HALF
+        status = _throw_part(rules, lanes, n, table, key, side, group, odds_field, asked, trace, script)
+        if status != _OK:
+            return status, False
     if most_others > 0:
         status = _throw_part(rules, lanes, n, table, key, side, _OTHERS, _HALF, others, trace, script)
         if status != _OK:
-            return status
+            return status, False
     always = rules[_ONES_EVERY_ROLL] != 0
-    if most_others > 0 or always:
+    has_ones = most_others > 0 or always
+    if has_ones:
         hits = lanes.hits
         for i in range(n):
             hits[i] = dice[i] - parts[_FOUR_UP, i] if always else 0
@@ -257,7 +257,7 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
                 hits[i] = dice_below_four(parts[_FOUR_UP, i], parts[_OTHERS, i], others[i])
         status = _throw_part(rules, lanes, n, table, key, side, _ONES, _THIRD, hits, trace, script)
         if status != _OK:
-            return status
+            return status, False
         for i in range(n):
             lanes.ones[side, i] = parts[_ONES, i]
     any_will_do = rules[_NEGATIVE_ANY]
@@ -276,7 +276,7 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
         else:
             for i in range(n):
                 out[i] = parts[face, i] - parts[face + 1, i]
-    return _OK
+    return _OK, has_ones
 
 
 @leaf
@@ -416,12 +416,14 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
     for side in range(2):
         count_forces(rules, plan, squads, side, turns, n, lanes.active, lanes.forces)
     initiative = rules[_INITIATIVE]
+    backfires = False
     first = 1 if initiative == _DEFENDER_FIRST else 0
     for k in range(2):
         army = np.int64(first if k == 0 else 1 - first)
-        status = _roll(rules, plan, lanes, n, army, table, key, trace, script)
+        status, has_ones = _roll(rules, plan, lanes, n, army, table, key, trace, script)
         if status != _OK:
             return status
+        backfires = backfires or has_ones
         if initiative != _SIMULTANEOUS and k == 0:
             status = _deal(rules, plan, lanes, n, 1 - army, key, trace, script)
             if status != _OK:
@@ -433,7 +435,7 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
             status = _deal(rules, plan, lanes, n, army, key, trace, script)
             if status != _OK:
                 return status
-    for k in range(2):
+    for k in range(2 if backfires else 0):
         army = np.int64(k)
         if rules[_RANDOM_TARGETS] == 0:
             suppress_own(plan, squads, army, n, lanes.ones, turns[0], trace)
@@ -487,13 +489,31 @@ def _resolve(segment, rules, lent_plan, lent_lanes, lent_table, lent_key, lent_a
     count = segment[2]
     n = min(np.int64(LANES), count)
     # At the beginning all lanes are as after a battle.
+    n_going = np.int64(0)
+    n_ended = n
     for i in range(n):
         lanes.ending[i] = 1
         lanes.ended[i] = i
-    start_battles(plan, lanes, n, n, first_battle)
-    started = n
+    started = np.int64(0)
     steps = np.int64(0)
-    while n > 0:
+    while True:
+        if n_ended > 0:
+            n_new = min(n_ended, count - started)
+            start_battles(plan, lanes, n, n_new, first_battle + started)
+            started += n_new
+            if n_new < n_ended:
+                n, n_free = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
+                close_up(plan, lanes, n, n_free)
+        if n == 0:
+            return _OK, np.int64(0)
+        # Battles that have all just begun may be over before the first turn.
+        if n_going > 0:
+            for i in range(n):
+                lanes.turns[i] += 1
+            code = _fight(rules, plan, lanes, n, table, key, trace, script)
+            if code != _OK:
+                return code, np.int64(lanes.numbers[0])
+            steps += 1
         find_endings(rules, plan, lanes.squads, lanes.turns, n, lanes.in_line, lanes.ending)
         if steps >= MAX_TURN:
             lost_lane = _find_runaway(lanes, n)
@@ -502,22 +522,6 @@ def _resolve(segment, rules, lent_plan, lent_lanes, lent_table, lent_key, lent_a
         n_going, n_ended = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
         if n_ended > 0:
             _end_battles(rules, plan, lanes, n, n_ended, acc, records, first_battle, trace)
-            n_new = min(n_ended, count - started)
-            start_battles(plan, lanes, n, n_new, first_battle + started)
-            started += n_new
-            if n_new < n_ended:
-                n, n_free = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
-                close_up(plan, lanes, n, n_free)
-        if n_going == 0:
-            # What has just begun may be over before the first turn: then no battle ever goes on.
-            continue
-        for i in range(n):
-            lanes.turns[i] += 1
-        steps += 1
-        code = _fight(rules, plan, lanes, n, table, key, trace, script)
-        if code != _OK:
-            return code, np.int64(lanes.numbers[0])
-    return _OK, np.int64(0)
 
 
 @part

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import inlined_leaf, kernel, outlined, part
+from simcore.core.jit import inlined, inlined_leaf, kernel, part
 from simcore.core.lane import emit
 from simcore.rulesets.mass_battle.encoding import (
     MAX_CHARACTERS,
@@ -293,7 +293,7 @@ def plan_matchup(armies, row):
     return plan
 
 
-@outlined
+@inlined
 def begin_turn(plan, unlimited, squads, side, n, turn, trace):
     """Let suppressed squads come back (MB-4), and those that nobody halted leave, or run on (MA-14)."""
     for k in range(plan.n_types[side]):
@@ -422,7 +422,7 @@ def fill_pools(rules, plan, lanes, side, n):
     return most, most_others
 
 
-@outlined
+@inlined
 def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
     """Deal the enemy's effects to the squads of an army (MB-3, MB-5, MB-10, MB-13 to MB-16, MA-8 to MA-10).
 
@@ -471,10 +471,12 @@ def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
                 to_destroy[i] -= d
                 to_rout[i] -= r
                 to_suppress[i] -= s
+                r = np.int32(routs * r)
+                s = np.int32(suppresses * s)
                 gone[i] += d
-                routed[i] += routs * r
-                now[i] += suppresses * s
-                own[i] -= d + routs * r + suppresses * s
+                routed[i] += r
+                now[i] += s
+                own[i] -= d + r + s
             if trace is not None:
                 for e in range(3):
                     dealt = before[2 - e] - effects[2 - e, 0]
@@ -502,7 +504,7 @@ def deal_one(rules, squads, side, t, i, standing, effect, fresh):
         fresh[t, i] += 1
 
 
-@outlined
+@inlined
 def suppress_own(plan, squads, side, n, ones, turn, trace):
     """Suppress as many own active squads as the roll shows ones; a surplus is lost (MB-21, MA-7)."""
     left = ones[side]
@@ -521,7 +523,7 @@ def suppress_own(plan, squads, side, n, ones, turn, trace):
                 emit(trace, _BACKFIRE, turn, _ATTACK, side, t, before - ones[side, 0], 0, 0, 0)
 
 
-@outlined
+@inlined
 def find_endings(rules, plan, squads, turns, n, in_line, ending):
     """Test which battles are over after their turn (MB-17, MA-17, MA-22).
 
@@ -566,7 +568,7 @@ def may_pursue(rules, plan, loser):
     return catches(np.int64(1), most, rules[_LIMIT], rules[_CAN_FLEE + loser]) > 0
 
 
-@outlined
+@inlined
 def end_battles(rules, plan, squads, start, stop, in_line, turn, trace):
     """Let the victors pursue the squads in flight of broken armies in lanes `start` to `stop` - 1 (MB-17, MB-18).
 
@@ -714,7 +716,7 @@ def tally(plan, lanes, n, acc):
     for j in range(n):
         i = np.uint64(ended[j])
         turn = lanes.turns[i]
-        acc[_A_OUTCOMES - 1 + ending[i]] += 1
+        acc[np.uint64(_A_OUTCOMES - 1 + ending[i])] += 1
         sums += turn
         squares += turn * turn
     acc[_A_TURNS] += sums
@@ -724,12 +726,14 @@ def tally(plan, lanes, n, acc):
 
 @inlined_leaf
 def _tally_type(squads, ended, ending, n, side, t, cost, lost, acc):
-    """Add up what became of one squad type in the battles that end, and what it has cost in each of them."""
+    """Add up what became of one squad type in the battles that end, and what it has cost in each of them.
+
+    After `get_away` nobody is left whom his commander has failed to halt.
+    """
     active = squads[side, _ACTIVE, t]
     due = squads[side, _DUE, t]
     late = squads[side, _LATE, t]
     routed = squads[side, _ROUTED, t]
-    failed = squads[side, _FAILED, t]
     fled = squads[side, _FLED, t]
     destroyed = squads[side, _DESTROYED, t]
     captured = squads[side, _CAPTURED, t]
@@ -747,12 +751,12 @@ def _tally_type(squads, ended, ending, n, side, t, cost, lost, acc):
         gone = destroyed[i] + captured[i]
         n_active += active[i]
         n_suppressed += suppressed
-        n_routed += routed[i] + failed[i]
+        n_routed += routed[i]
         n_fled += fled[i]
         n_destroyed += destroyed[i]
         n_captured += captured[i]
         lost[j] += cost * gone
-        acc[survivors + 2 * MAX_TYPES * ending[i]] += active[i] + suppressed
+        acc[np.uint64(survivors + 2 * MAX_TYPES * ending[i])] += active[i] + suppressed
     for standing, total in enumerate((n_active, n_suppressed, n_routed, n_fled, n_destroyed, n_captured)):
         acc[_A_SQUADS + side * _N_STATUSES + standing] += total
 
