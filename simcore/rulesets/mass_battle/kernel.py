@@ -506,7 +506,7 @@ def _resolve(segment, rules, lent_plan, lent_lanes, lent_table, key, acc, record
         n = n_going
         n_done += n_ended
         if n_done >= LANES or n == 0:
-            tally(plan, lanes, n_done, acc)
+            tally(rules, plan, lanes, n_done, acc)
             n_done = np.int64(0)
         if n == 0:
             if started == count:
@@ -533,8 +533,8 @@ def resolve_chunk(s, segments, armies, table, keys, tallies, status, where, reco
         Dice tables of `armies.odds`.
     keys : uint64 (M, 2)
         Stream key of each matchup.
-    tallies : int64 (N, K)
-        Output: accumulators of the segment.
+    tallies : int64 (N, K + BINS)
+        Output: accumulators of the segment, and counts of its swings behind them.
     status : uint8 (N,), where : int64 (N,)
         Output: `Status` of the segment and the battle it is about.
     records : Records or None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simcore.core.jit import kernel, part
-from simcore.core.lane import emit
+from simcore.core.lane import count_swings, emit
 from simcore.rulesets.mass_battle.encoding import (
     MAX_CHARACTERS,
     MAX_TYPES,
@@ -67,6 +67,8 @@ LANES = 512
 
 N_STANDINGS = len(Standing)
 _N_STATUSES = len(STATUSES)
+_SWING_WIDTH = int(RowField.SWING_WIDTH)
+_SWING_ZERO = int(RowField.SWING_ZERO)
 _ACTIVE = int(Standing.ACTIVE)
 _DUE = int(Standing.DUE)
 _LATE = int(Standing.LATE)
@@ -650,15 +652,17 @@ def close_up(plan, lanes, n_going, n_ended):
 
 
 @part
-def tally(plan, lanes, n, acc):
+def tally(rules, plan, lanes, n, acc):
     """Add `n` finished battles to the accumulators.
 
     Parameters
     ----------
+    rules : int64 (R,)
     plan : Plan
     lanes : Lanes
     n : int64
-    acc : int64 (K,)
+    acc : int64 (K + BINS,)
+        Accumulators, and counts of swings behind them.
     """
     done = lanes.done
     outcomes = lanes.done_outcomes
@@ -695,6 +699,7 @@ def tally(plan, lanes, n, acc):
         acc[_A_LOST + 3] += b * b
         acc[_A_SWING] += b - a
         acc[_A_SWING + 1] += (b - a) * (b - a)
+    count_swings(lost, n, rules[_SWING_ZERO], rules[_SWING_WIDTH], acc)
 
 
 @part
