@@ -156,7 +156,8 @@ class SwingCounts:
     @property
     def swings(self) -> npt.NDArray[np.float64]:
         """Swing that each bin stands for, the middle of those in it, float64 (n,)."""
-        return (self.first + np.arange(len(self.counts))) * float(self.width) + self.rounding
+        bins = np.arange(self.first, self.first + len(self.counts), dtype=np.float64)
+        return bins * self.width + self.rounding
 
     def plus(self, more: SwingCounts) -> SwingCounts:
         """Return this and further battles of the same matchup together.

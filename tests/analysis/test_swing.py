@@ -85,8 +85,8 @@ def test_the_chance_is_compared_batch_by_batch(tmp_path: Path) -> None:
     found = analysis.compare(*folders, metrics=["swing_negative", "attacker_win_share"]).rows.iloc[0]
     assert (found["metric"], found["test"], found["battles"]) == ("swing_negative", "paired t", BATTLES)
     batches = batch_schedule(BATTLES)
-    sums = [np.add.reduceat(lost(battles).astype(np.int64), batches[:, 0]) for battles in (one, other)]
-    expected = batch_difference(np.zeros(len(batches), np.intp), batches[:, 1], *sums, 1, 0.95)
+    first, second = (np.add.reduceat(lost(battles).astype(np.int64), batches[:, 0]) for battles in (one, other))
+    expected = batch_difference(np.zeros(len(batches), np.intp), batches[:, 1], first, second, 1, 0.95)
     assert found["difference"] == pytest.approx(expected.value[0])
     assert (found["low"], found["high"]) == pytest.approx((expected.low[0], expected.high[0]))
     assert found["difference"] == pytest.approx(lost(other).mean() - lost(one).mean())

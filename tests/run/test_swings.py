@@ -25,6 +25,8 @@ from tests.run.sweeps import digests, parts_of, planned, small
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("short_parts")
+
 COLUMNS = [f"swing_{name}" for name in SPREAD]
 
 
