@@ -122,6 +122,13 @@ class Comparison:
         names = [measure.name for measure in self.metrics]
         return table.reindex(index=names, columns=list(VERDICTS), fill_value=0)
 
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names under which they are exported."""
+        changes = pd.DataFrame(list(self.changes), columns=["setting", "first", "second"])
+        counts = self.counts.rename_axis(columns=None).reset_index()
+        return {"comparison": self.rows, "verdicts": counts, "changes": changes}
+
     def matchups_with(self, verdicts: Iterable[str], metrics: Iterable[str] | None = None) -> int:
         """Return how many matchups have a verdict in at least one metric.
 
