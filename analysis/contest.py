@@ -124,6 +124,11 @@ class Game:
     notes: tuple[str, ...]
 
     @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names under which they are exported."""
+        return {"game": self.mixes, "restricted": self.restricted, "residuals": self.residuals}
+
+    @property
     def label(self) -> str:
         """The grid point in words; empty without a grid."""
         return self.summary.grid_labels[self.point]

@@ -75,6 +75,11 @@ class Worth:
         """How much the order of losses can change the win share; 0 where there is nothing to choose."""
         return float(np.ptp(self.orders["win_share"])) if len(self.orders) else 0.0
 
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names under which they are exported."""
+        return {"values": self.units, "orders": self.orders}
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able values (NaN as None)."""
         return {

@@ -85,6 +85,11 @@ class Need:
     tried: int
     solved: int
 
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names under which they are exported."""
+        return {"needed": self.mixes, "nearest": self.nearest, "enemies": self.enemies}
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able values."""
         return {

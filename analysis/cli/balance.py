@@ -1,16 +1,26 @@
 """Verbs on the balance between units and mixes: game, price, value, need."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from analysis.cli import option
-from analysis.cli.console import announce_compilation, answer
+from analysis.cli.console import announce_compilation
+from analysis.cli.delivery import Tables, answer, table_option
 from analysis.cli.reading import check_scenario, names, placed, read_battle, read_rules, whole_numbers
 from simcore.errors import ScenarioError
 
 __all__ = ["fair_price", "needed", "solve_game", "unit_value"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameTables(Tables):
+    """Tables of a game between mixes."""
+
+    names: ClassVar = ("game", "restricted", "residuals")
+    table: Annotated[str | None, table_option(*names)] = None
 
 
 def solve_game(
@@ -28,12 +38,23 @@ def solve_game(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, metavar="N", help="Seed of these draws.")] = 1,
+    tables: GameTables,
     as_json: option.Json = False,
 ) -> None:
     """Show which mixes of a finished sweep best play picks, which are dominated, and a rating of each."""
     import analysis
 
-    answer(analysis.game(folder, payoff=payoff, point=point, samples=samples, seed=seed), as_json=as_json)
+    tables.check(as_json=as_json)
+    found = analysis.game(folder, payoff=payoff, point=point, samples=samples, seed=seed)
+    answer(found, tables, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceTables(Tables):
+    """Tables of fair prices."""
+
+    names: ClassVar = ("prices", "duels")
+    table: Annotated[str | None, table_option(*names)] = None
 
 
 def fair_price(
@@ -59,11 +80,13 @@ def fair_price(
     scenario: option.ScenarioFile = None,
     rules: option.Rules,
     settings: option.Settings = None,
+    tables: PriceTables,
     as_json: option.Json = False,
 ) -> None:
     """Say what units would have to cost for their equal-cost duels to be even."""
     import analysis
 
+    tables.check(as_json=as_json)
     numbers = whole_numbers(sizes, "--sizes")
     frame = read_rules(scenario, rules, settings)
     if folder is not None:
@@ -77,7 +100,15 @@ def fair_price(
     else:
         announce_compilation()
         found = analysis.price(names(units), against=names(against), sizes=numbers, scenario=frame)
-    answer(found, as_json=as_json)
+    answer(found, tables, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueTables(Tables):
+    """Tables of what units are worth."""
+
+    names: ClassVar = ("values", "orders")
+    table: Annotated[str | None, table_option(*names)] = None
 
 
 def unit_value(
@@ -89,17 +120,19 @@ def unit_value(
     ] = None,
     rules: option.Rules,
     settings: option.Settings = None,
+    tables: ValueTables,
     as_json: option.Json = False,
 ) -> None:
     """Say what one more of each unit adds to a side, and how much the order of losses matters."""
     import analysis
 
+    tables.check(as_json=as_json)
     data, source = read_battle(battle, rules, settings)
     check_scenario(data, source)
     announce_compilation()
     with placed(source):
         found = analysis.value(scenario=data, side=side, units=names(units))
-    answer(found, as_json=as_json)
+    answer(found, tables, as_json=as_json)
 
 
 def _weighted(text: str) -> dict[str, Any]:
@@ -109,6 +142,14 @@ def _weighted(text: str) -> dict[str, Any]:
         return {"units": rest.strip(), "weight": float(weight)} if star else {"units": text}
     except ValueError:
         return {"units": text}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeedTables(Tables):
+    """Tables of the cheapest mixes."""
+
+    names: ClassVar = ("needed", "nearest", "enemies")
+    table: Annotated[str | None, table_option(*names)] = None
 
 
 def needed(
@@ -137,11 +178,13 @@ def needed(
     scenario: option.ScenarioFile = None,
     rules: option.Rules,
     settings: option.Settings = None,
+    tables: NeedTables,
     as_json: option.Json = False,
 ) -> None:
     """Find the cheapest mixes of some units that win, capture or hold with at least a stated chance."""
     import analysis
 
+    tables.check(as_json=as_json)
     frame = read_rules(scenario, rules, settings)
     announce_compilation()
     found = analysis.need(
@@ -155,4 +198,4 @@ def needed(
         max_units=max_units,
         scenario=frame,
     )
-    answer(found, as_json=as_json)
+    answer(found, tables, as_json=as_json)

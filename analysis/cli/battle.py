@@ -1,17 +1,27 @@
 """Verbs on one battle: odds, replay, share."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 import simcore
 from analysis.cli import option
 from analysis.cli.console import announce_compilation, say, say_json
+from analysis.cli.delivery import Tables, deliver, table_option
 from analysis.cli.reading import check_scenario, given, placed, read_battle
 from simcore.errors import ScenarioError
 
 __all__ = ["odds", "replay", "share_scenario"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OddsTables(Tables):
+    """Tables of the odds of a battle."""
+
+    names: ClassVar = ("outcomes", "survivors", "distribution")
+    table: Annotated[str | None, table_option(*names)] = None
 
 
 def odds(
@@ -32,9 +42,13 @@ def odds(
     ] = False,
     threads: option.Threads = None,
     settings: option.Settings = None,
+    tables: OddsTables,
     as_json: option.Json = False,
 ) -> None:
     """Who wins one battle, how often and at what cost."""
+    tables.check(as_json=as_json)
+    if tables.table == "distribution" and not distribution:
+        raise ScenarioError("needs --distribution", field="--table")
     data, source = read_battle(units, rules, settings)
     check_scenario(data, source)
     announce_compilation()
@@ -46,7 +60,12 @@ def odds(
         threads=threads,
         **given(battles=battles, seed=seed),
     )
-    if as_json:
+    if tables.are_wanted:
+        from analysis.exporting import odds_tables
+
+        found = odds_tables(result)
+        deliver(list(found), found.__getitem__, tables)
+    elif as_json:
         say_json(result.to_dict())
     else:
         say(str(result))

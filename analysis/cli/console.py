@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 import typer
 
@@ -25,7 +25,6 @@ __all__ = [
     "GATE_FAILED",
     "RESUMABLE",
     "announce_compilation",
-    "answer",
     "columns",
     "layout",
     "note",
@@ -42,16 +41,6 @@ GATE_FAILED: Final = 4
 
 _NARROW: Final = 80
 _WIDEST: Final = 120
-
-
-class Answer(Protocol):
-    """A result that turns itself into JSON and into a text."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything."""
-
-    def to_text(self, width: int = ...) -> str:
-        """Return what people read."""
 
 
 def say(text: str) -> None:
@@ -73,14 +62,6 @@ def stop(error: object, code: int = BAD_INPUT) -> NoReturn:
 def say_json(value: Mapping[str, Any]) -> None:
     """Write one JSON object to stdout."""
     say(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def answer(found: Answer, *, as_json: bool) -> None:
-    """Write a result to stdout, as one JSON object or as text."""
-    if as_json:
-        say_json(found.to_dict())
-    else:
-        say(found.to_text(columns()))
 
 
 def columns() -> int:

@@ -1,12 +1,14 @@
 """The verb compare."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from analysis.cli import option
 from analysis.cli.console import GATE_FAILED, columns, say, say_json, stop
+from analysis.cli.delivery import Tables, answer, table_option
 from analysis.cli.reading import given, read_setting
 from simcore.errors import ScenarioError
 
@@ -36,6 +38,14 @@ def _between(text: str | None) -> tuple[str, list[Any]] | None:
     if not isinstance(values, list):
         raise ScenarioError(f"needs two values of {key.strip()}, as in KEY=[5, 6]", field="--between")
     return key.strip(), values
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareTables(Tables):
+    """Tables of a comparison."""
+
+    names: ClassVar = ("comparison", "verdicts", "changes")
+    table: Annotated[str | None, table_option(*names)] = None
 
 
 def compare_runs(
@@ -70,6 +80,7 @@ def compare_runs(
         option.Correction | None, typer.Option(help="How many tests at once are adjusted for.", show_default="auto")
     ] = None,
     gates: option.Gates = None,
+    tables: CompareTables,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: option.Json = False,
 ) -> None:
@@ -78,6 +89,9 @@ def compare_runs(
 
     if as_markdown and as_json:
         raise ScenarioError("give either --markdown or --json", field="--markdown")
+    if as_markdown and tables.are_wanted:
+        raise ScenarioError("is a text; leave it out where tables are wanted", field="--markdown")
+    tables.check(as_json=as_json)
     from analysis.contrast import gate_lines
     from analysis.gate import judge, read_gates
 
@@ -87,7 +101,9 @@ def compare_runs(
     options["practical"] = {**options.get("practical", {}), **_sizes(practical)}
     found = analysis.compare(first, second, between=_between(between), **options)
     judgements = judge(found, limits) if limits is not None else ()
-    if as_json:
+    if tables.are_wanted:
+        answer(found, tables, as_json=as_json)
+    elif as_json:
         say_json({**found.to_dict(), "gates": [judgement.to_dict() for judgement in judgements]})
     elif as_markdown:
         say("\n".join([found.to_markdown(), *gate_lines(judgements)]).rstrip("\n"))

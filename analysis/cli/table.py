@@ -1,66 +1,50 @@
 """The verb export."""
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from analysis.cli import option
-from analysis.cli.console import note, say, written
-from simcore.errors import ScenarioError
+from analysis.cli.delivery import Tables, deliver
 
-__all__ = ["export_tables"]
+__all__ = ["ExportTables", "export_tables"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportTables(Tables):
+    """Tables of a results folder; those of `analysis.exporting`, which is heavy to import."""
+
+    names: ClassVar = (
+        "matchups", "mixes", "survivors", "game", "restricted", "residuals", "prices", "duels",
+        "comparison", "verdicts", "changes",
+    )  # fmt: skip
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="matchups, mixes, survivors; game, restricted, residuals; prices, duels; with --against comparison, "
+            "verdicts, changes.",
+            show_default="all that there are",
+        ),
+    ] = None
 
 
 def export_tables(
     folder: option.Folder,
     *,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            help="matchups, mixes, survivors, game, restricted, residuals; comparison with --against.",
-            show_default="all of them",
-        ),
-    ] = None,
-    form: Annotated[option.Form, typer.Option("--format", help="How tables are written.")] = option.Form.CSV,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            parser=option.read_place, help="File to write, or folder for all tables.", show_default="standard output"
-        ),
-    ] = None,
+    tables: ExportTables,
     against: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="An earlier run, for the comparison.", show_default=False)
     ] = None,
 ) -> None:
     """Write the tables of a finished sweep as CSV or JSON."""
     import analysis
-    from analysis.exporting import TABLES, table_of, write_table
+
+    tables.check()
+    from analysis.exporting import table_of, tables_of
 
     summary = analysis.summarize(folder)
     comparison = analysis.compare(against, summary.run) if against is not None else None
-    if table is not None:
-        frame = table_of(table, summary, comparison)
-        if out is None:
-            write_table(frame, sys.stdout, form.value)
-            return
-        with written(out) as file:
-            write_table(frame, file, form.value)
-        say(str(out))
-        return
-    if out is None:
-        raise ScenarioError("needs --out with a folder, or one --table", field="--table")
-    out.mkdir(parents=True, exist_ok=True)
-    for name in TABLES:
-        if name == "comparison" and comparison is None:
-            continue
-        path = out / f"{name}.{form.value}"
-        try:
-            frame = table_of(name, summary, comparison)
-        except ScenarioError as error:  # a run may have no game, and has its other tables all the same
-            note(f"warning: {path.name} is left out: {error}")
-            continue
-        with written(path) as file:
-            write_table(frame, file, form.value)
-        say(str(path))
+    deliver(tables_of(summary, comparison), lambda name: table_of(name, summary, comparison), tables)

@@ -456,7 +456,7 @@ def _end_battles(rules, plan, lanes, n, n_ended, acc, records, first_record, tra
             for j in range(n_ended):
                 pursue(rules, plan, lanes.squads, loser, ended[j], lanes.in_line, lanes.turns[0], trace)
     get_away(rules, plan, lanes.squads, 0, n)
-    tally(plan, lanes, n_ended, acc)
+    tally(rules, plan, lanes, n_ended, acc)
     if records is not None:
         for j in range(n_ended):
             i = ended[j]
@@ -540,8 +540,8 @@ def resolve_chunk(s, segments, armies, table, keys, tallies, status, where, reco
         Dice tables of `armies.odds`.
     keys : uint64 (M, 2)
         Stream key of each matchup.
-    tallies : int64 (N, K)
-        Output: accumulators of the segment.
+    tallies : int64 (N, K + BINS)
+        Output: accumulators of the segment, and counts of its swings behind them.
     status : uint8 (N,), where : int64 (N,)
         Output: `Status` of the segment and the battle it is about.
     records : Records or None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simcore.core.jit import inlined, inlined_leaf, kernel, part
-from simcore.core.lane import emit
+from simcore.core.lane import count_swings, emit
 from simcore.rulesets.mass_battle.encoding import (
     MAX_CHARACTERS,
     MAX_TYPES,
@@ -70,6 +70,8 @@ LANES = 512
 
 N_STANDINGS = len(Standing)
 _N_STATUSES = len(STATUSES)
+_SWING_WIDTH = int(RowField.SWING_WIDTH)
+_SWING_ZERO = int(RowField.SWING_ZERO)
 _ACTIVE = int(Standing.ACTIVE)
 _DUE = int(Standing.DUE)
 _LATE = int(Standing.LATE)
@@ -691,15 +693,17 @@ def close_up(plan, lanes, n_going, n_ended):
 
 
 @inlined_leaf
-def tally(plan, lanes, n, acc):
+def tally(rules, plan, lanes, n, acc):
     """Add the `n` battles in the lanes listed as ended to the accumulators.
 
     Parameters
     ----------
+    rules : int64 (R,)
     plan : Plan
     lanes : Lanes
     n : int64
-    acc : int64 (K,)
+    acc : int64 (K + BINS,)
+        Accumulators, and counts of swings behind them.
     """
     ended = lanes.ended
     ending = lanes.ending
@@ -722,6 +726,7 @@ def tally(plan, lanes, n, acc):
     acc[_A_TURNS] += sums
     acc[_A_TURNS + 1] += squares
     _tally_losses(lanes.lost[0], lanes.lost[1], n, acc)
+    count_swings(lanes.lost, n, rules[_SWING_ZERO], rules[_SWING_WIDTH], acc)
 
 
 @inlined_leaf
