@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, find_or_add, new_table, slots_for
-from simcore.core.jit import kernel, part
+from simcore.core.jit import borrowed, kernel, leaf, part
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, RowField, Standing
 from simcore.rulesets.mass_battle.lane import (
     N_STANDINGS,
@@ -22,6 +22,7 @@ from simcore.rulesets.mass_battle.lane import (
     settle_tried,
     suppress_own,
 )
+from simcore.rulesets.mass_battle.limits import MOST_HITS, MOST_WAYS
 from simcore.rulesets.mass_battle.steps import can_pursue, is_broken
 
 __all__ = [
@@ -49,10 +50,7 @@ _IN_PLAY = _FAILED + 1
 _ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
-_MOST_HITS = 1 << 23
 _LANES = 32
-_MOST_LANES = 1 << 17
-"""Most ways in which the rallies of a turn may go."""
 _MANY = 1 << 16
 """More than an army has squads."""
 
@@ -115,7 +113,7 @@ def grown(array, n):
     return out
 
 
-@part
+@leaf
 def load_state(listed, squads, side, states, s, start, stop):
     """Put a state into lanes `start` to `stop` - 1; `listed` are the types that the army has."""
     for k in range(len(listed)):
@@ -126,7 +124,7 @@ def load_state(listed, squads, side, states, s, start, stop):
                 squads[side, standing, t, i] = n
 
 
-@part
+@leaf
 def _fill_keys(squads, side, listed, bases, n, keys):
     """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1."""
     for i in range(n):
@@ -138,7 +136,7 @@ def _fill_keys(squads, side, listed, bases, n, keys):
                 keys[i] = keys[i] * bases[k] + squads[side, standing, t, i]
 
 
-@part
+@leaf
 def _keep_state(squads, side, listed, i, states, n):
     """Copy the state in lane `i` to the end of a list of `n`."""
     for k in range(len(listed)):
@@ -147,7 +145,7 @@ def _keep_state(squads, side, listed, i, states, n):
             states[n, standing, t] = squads[side, standing, t, i]
 
 
-@part
+@leaf
 def _copy_lane(listed, squads, side, i, to):
     """Copy an army's squads to another lane."""
     for k in range(len(listed)):
@@ -157,23 +155,24 @@ def _copy_lane(listed, squads, side, i, to):
 
 
 @kernel
-def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hits, scratch):
+def expand_rally(lent_rules, lent_plan, odds, lent_squads, side, n, chances, origins, tried, lent_hits, scratch):
     """Go through all outcomes of the rolls for squads in flight; returns the lanes in use, -1 if there are too few.
 
     The turn has begun already.
 
     Parameters
     ----------
-    rules, plan, odds : arrays
-    squads : int32 (S, standing, T, L)
+    lent_rules, lent_plan, odds : arrays
+    lent_squads : int32 (S, standing, T, L)
         The states of an army in the first lanes; output: what comes of each.
     side, n : int64
         The army, and the number of its states.
     chances : float64 (L,), origins : int64 (L,)
         Output: probability of each lane, and the lane that it comes from.
-    tried, hits : int32 (L,), scratch : float64
+    tried, lent_hits : int32 (L,), scratch : float64
         Scratch.
     """
+    rules, plan, squads, hits = borrowed(lent_rules), borrowed(lent_plan), borrowed(lent_squads), borrowed(lent_hits)
     room = len(chances)
     listed = plan.listed[side, : plan.n_types[side]]
     for i in range(n):
@@ -288,11 +287,11 @@ def _rally_lanes(plan, side):
     for k in range(plan.n_types[side]):
         ways *= plan.start[side, plan.listed[side, k]] + 1
     ways *= 2.0 ** plan.n_characters[side]
-    return np.int64(min(ways, np.float64(_MOST_LANES)))
+    return np.int64(min(ways, np.float64(MOST_WAYS)))
 
 
 @part
-def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, room_before, room_after):
+def list_states(rules, lent_plan, odds, side, remembers, most_effects, most_ones, room_before, room_after):
     """List all states of an army that can be reached, and what leads from one to the other.
 
     Returns
@@ -301,6 +300,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     n_before, n_after : int64
         Numbers of states; -1 for too many.
     """
+    plan = borrowed(lent_plan)
     n_types = plan.n_types[side]
     listed = plan.listed[side, :n_types]
     bases = np.zeros(n_types, dtype=np.int64)
@@ -385,7 +385,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         deal_effects(rules, plan, squads, side, combinations, effects, fresh, np.int64(0), None)
         hit_start[s] = n_hits
         wanted = n_hits + combinations * (own_ones + 1)
-        if wanted > _MOST_HITS:
+        if wanted > MOST_HITS:
             full = True
             break
         if wanted > len(hits):
@@ -517,7 +517,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     return army, np.int64(-1) if full else n, n_after
 
 
-@part
+@leaf
 def _describe_hits(squads, result, side, listed, type_dice, type_cost, n, hits, start):
     """Write down what each outcome of a roll costs and leaves; `result` differs from `squads` by own ones."""
     for i in range(n):

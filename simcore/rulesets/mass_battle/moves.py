@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import part
+from simcore.core.jit import leaf, part
 from simcore.rulesets.mass_battle.encoding import RowField
 from simcore.rulesets.mass_battle.steps import attack_pool
 from simcore.rulesets.mass_battle.turn_rows import HIGH, LOW, START, ones_of, pool_index
@@ -137,7 +137,7 @@ def new_scratch(places, n):
     )
 
 
-@part
+@leaf
 def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, first, last, begin, end, scratch):
     """Move the second army on: from states `first` to `last` - 1 of the line to `begin` to `end` - 1.
 
@@ -197,7 +197,7 @@ def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, first, last, b
     return n_used
 
 
-@part
+@leaf
 def _put_together(place, low, high, n, planes, middle):
     """Put the kinds of numbers of a line between both steps side by side, from state `low` to `high` - 1."""
     base = KINDS * n * place
@@ -214,7 +214,7 @@ def _put_together(place, low, high, n, planes, middle):
         middle[to + _THREE] = planes[s3 + k]
 
 
-@part
+@leaf
 def _clear(n_used, n, planes, used, reach):
     """Clear the lines between both steps."""
     for g in range(n_used):
@@ -228,7 +228,7 @@ def _clear(n_used, n, planes, used, reach):
         reach[place, 1] = 0
 
 
-@part
+@leaf
 def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed, n, least, scratch):
     """Move the first army on from state `a` to `begin` to `end` - 1.
 
@@ -311,7 +311,7 @@ def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed,
     return 4 * effort
 
 
-@part
+@leaf
 def settle_owed(target, owed, n, a, first, last):
     """Add the losses of the first army that `move_line` has kept apart for states `first` to `last` - 1 of a line."""
     for j in range(a * n + first, a * n + last):
@@ -365,7 +365,7 @@ def move_line(frame, terms, lefts, own, enemy, a, sources, targets, target, owed
     return effort
 
 
-@part
+@leaf
 def _weigh_rows(span, chance, worth, weighed):
     """Fill `weighed` with the mean worth of the states that a row leads to."""
     for row in range(len(span)):
@@ -438,7 +438,7 @@ def bound_of(share, worths, start, limit):
     return bound
 
 
-@part
+@leaf
 def _fill_block(frame, terms, lefts, own, enemy, span, matrix):
     """Fill a matrix with the chances to get from one pair of states of a block to another."""
     a_first, a_last, b_first, b_last = span
@@ -486,7 +486,7 @@ def _fill_block(frame, terms, lefts, own, enemy, span, matrix):
             line += n
 
 
-@part
+@leaf
 def _factor(matrix, n):
     """Take the pairs of a block out one after the other, each with the time that is spent in it; whether all leave.
 
@@ -520,7 +520,7 @@ def _factor(matrix, n):
     return True
 
 
-@part
+@leaf
 def _solve(matrix, n, line, start):
     """Turn what enters the pairs of a block into the time spent in them; `_factor` has filled the matrix."""
     for k in range(n):
@@ -560,7 +560,7 @@ def solve_block(frame, terms, lefts, own, enemy, span, flow, spent, matrix, line
     return solve_filled(span, np.int64(len(lefts[1])), flow, spent, matrix, lines)
 
 
-@part
+@leaf
 def solve_filled(span, n_b, flow, spent, matrix, lines):
     """Solve a small block, as `solve_block` does, when the matrix has been filled; `n_b` states in a line."""
     a_first, a_last, b_first, b_last = span

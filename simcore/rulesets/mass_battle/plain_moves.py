@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import leaf, part
+from simcore.core.jit import borrowed, leaf, part
 from simcore.rulesets.mass_battle.moves import KINDS, bound_of, solve_filled
 
 __all__ = ["PlainArmy", "outlast_limit_plainly", "run_plainly"]
@@ -267,12 +267,13 @@ def _move_class(first, second, k, mode, begin, end, room, target, least):
 
 
 @part
-def _inner_rows(army, enemy):
+def _inner_rows(lent_army, lent_enemy):
     """Return where rows begin that lead to as many squads as before, for each class, and those rows.
 
     For each pool of the enemy there is one, with an entry for every state of the same size; only where a block may be
     small.
     """
+    army, enemy = borrowed(lent_army), borrowed(lent_enemy)
     found = len(army.member_start) - 1
     n = len(army.size)
     pools = enemy.mix.shape[0]
@@ -338,21 +339,22 @@ def _peak(flow, n, inside):
 
 
 @part
-def run_plainly(first, second, start, dropped, spent):
+def run_plainly(lent_first, lent_second, start, dropped, lent_spent):
     """Find the time spent in each pair of states of a battle without a limit of turns; returns whether it ends soon.
 
     Squads never join, so all pairs with the same numbers of squads in play are left for good once a squad is gone.
 
     Parameters
     ----------
-    first, second : PlainArmy
+    lent_first, lent_second : PlainArmy
     start : int64
         Pair of states in which the battle begins.
     dropped : float64
         Most probability that stays where it is in the end in all pairs of states.
-    spent : float64 (lines)
+    lent_spent : float64 (lines)
         Output; zeros.
     """
+    first, second, spent = borrowed(lent_first), borrowed(lent_second), borrowed(lent_spent)
     n_a, n_b = np.int64(len(first.size)), np.int64(len(second.size))
     least = dropped / (n_a * n_b)
     tiny = _TINY_SHARE * least
@@ -419,8 +421,9 @@ def run_plainly(first, second, start, dropped, spent):
 
 
 @part
-def _weigh_classes(army, enemy, worth):
+def _weigh_classes(lent_army, lent_enemy, worth):
     """Return the mean worth of the states that each class leads to, for each pool of the enemy."""
+    army, enemy = borrowed(lent_army), borrowed(lent_enemy)
     found = len(army.member_start) - 1
     pools = enemy.mix.shape[0]
     cases = enemy.mix.shape[1]
@@ -440,15 +443,16 @@ def _weigh_classes(army, enemy, worth):
 
 
 @part
-def outlast_limit_plainly(first, second, worths, start, limit):
+def outlast_limit_plainly(lent_first, lent_second, worths, start, limit):
     """Return a bound of the probability that a battle goes on after a limit of turns, as `outlast_limit` does.
 
     Parameters
     ----------
-    first, second : PlainArmy
+    lent_first, lent_second : PlainArmy
     worths, start, limit
         As of `outlast_limit`.
     """
+    first, second = borrowed(lent_first), borrowed(lent_second)
     worth_a, worth_b = worths
     weighed_a = _weigh_classes(first, second, worth_a)
     weighed_b = _weigh_classes(second, first, worth_b)
