@@ -57,30 +57,31 @@ def count_states(scenario: MassBattleScenario) -> int:
     -------
     int
     """
-    if scenario.chosen.target_order == "random" and any(len(scenario.counts(side)) > 1 for side in Side):
+    counts = [tuple(scenario.counts(side).values()) for side in _SIDES]
+    if scenario.chosen.target_order == "random" and max(map(len, counts)) > 1:
         return 0
-    rooms = side_states(scenario, Side.ATTACKER), side_states(scenario, Side.DEFENDER)
+    rooms = [_places(counts[side], 4 if scenario.remembers_flight(side) else 3) for side in _SIDES]
     states = rooms[0] * rooms[1]
-    return states if states > MOST_STATES or _has_room(scenario, rooms) else 0
-
-
-def _has_room(scenario: MassBattleScenario, rooms: tuple[int, int]) -> bool:
-    """Whether all lists of a battle fit for certain, so that the solver never has to give up on the way."""
-    squads = max(sum(scenario.counts(side).values()) for side in _SIDES)
+    if states > MOST_STATES:
+        return states
+    # What is so small fits by far.
+    squads = max(map(sum, counts))
     dice = scenario.most_dice
     most = max(rooms)
-    # What is so small fits by far.
     if (
         most * most * (dice + 2) * (dice + 3) * (squads + 1) ** 2 <= MOST_ENTRIES
         and most * comb(squads + 4, 4) * (squads + 1) <= MOST_HITS
         and most << MAX_CHARACTERS <= MOST_WAYS
     ):
-        return True
-    return all(_army_has_room(scenario, side) for side in _SIDES)
+        return states
+    return states if all(_has_room(scenario, side) for side in _SIDES) else 0
 
 
-def _army_has_room(scenario: MassBattleScenario, side: Side) -> bool:
-    """Whether all lists of one army fit: the bounds are those of `list_states`, `list_chances` and `list_rows`."""
+def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
+    """Whether all lists of an army fit for certain, so that the solver never has to give up on the way.
+
+    Lists are made by `list_states`, `list_chances` and `list_rows`.
+    """
     options = scenario.chosen
     enemy = Side(1 - side)
     counts = tuple(scenario.counts(side).values())

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.jit import borrowed, leaf, part
-from simcore.rulesets.mass_battle.moves import KINDS, bound_of, solve_filled
+from simcore.rulesets.mass_battle.moves import KINDS, bound_of, new_elimination, spend_block, take_out
 
 __all__ = ["PlainArmy", "outlast_limit_plainly", "run_plainly"]
 
@@ -307,24 +307,32 @@ def _inner_rows(lent_army, lent_enemy):
 
 
 @leaf
-def _fill_plainly(first, second, start_a, rows_a, start_b, rows_b, inside, matrix):
-    """Fill a matrix with the chances to get from one pair of states of a block to another."""
+def _solve_plainly(first, second, start_a, rows_a, start_b, rows_b, inside, flow, spent, elimination):
+    """Find the time spent in each pair of states of a small block, as `solve_block` does."""
     a_first, a_last, b_first, b_last = inside
+    work = elimination.work
     height = a_last - a_first
-    width = b_last - b_first
-    t = np.uint64(0)
+    width = np.uint64(b_last - b_first)
+    n = height * (b_last - b_first)
+    i = np.int64(0)
     for a in range(a_first, a_last):
         class_a = first.class_of[a]
         roll_a = first.roll[a]
         for b in range(b_first, b_last):
-            class_b = second.class_of[b]
             row_a = start_a[class_a] + second.roll[b] * height
-            row_b = np.uint64(start_b[class_b] + roll_a * width)
-            for i in range(height):
-                c = rows_a[row_a + i]
-                for j in range(np.uint64(width)):
-                    matrix[t + j] = c * rows_b[row_b + j]
-                t += np.uint64(width)
+            row_b = np.uint64(start_b[second.class_of[b]]) + np.uint64(roll_a) * width
+            t = np.uint64(0)
+            for k in range(height):
+                c = rows_a[row_a + k]
+                if c != 0.0:
+                    for j in range(width):
+                        work[t + j] = c * rows_b[row_b + j]
+                t += width
+            if not take_out(elimination, n, i):
+                return False
+            i += 1
+    spend_block(elimination, inside, np.int64(len(second.size)), flow, spent)
+    return True
 
 
 @leaf
@@ -363,8 +371,7 @@ def run_plainly(lent_first, lent_second, start, dropped, lent_spent):
     room = _new_room(first, second)
     start_a, rows_a = _inner_rows(first, second)
     start_b, rows_b = _inner_rows(second, first)
-    matrix = np.empty(0)
-    lines = np.zeros(KINDS * _SMALL_BLOCK)
+    elimination = new_elimination(min(np.int64(_SMALL_BLOCK), n_a * n_b))
     members, member_start = first.members, first.member_start
     a_first = np.int64(0)
     while a_first < n_a:
@@ -381,10 +388,9 @@ def run_plainly(lent_first, lent_second, start, dropped, lent_spent):
             pairs = (a_last - a_first) * (b_last - b_first)
             if pairs <= _SMALL_BLOCK:
                 if _peak(flow, n_b, inside) > 0.0:
-                    if pairs * pairs > len(matrix):
-                        matrix = np.empty(pairs * pairs)
-                    _fill_plainly(first, second, start_a, rows_a, start_b, rows_b, inside, matrix)
-                    if not solve_filled(inside, n_b, flow, spent, matrix, lines):
+                    if not _solve_plainly(
+                        first, second, start_a, rows_a, start_b, rows_b, inside, flow, spent, elimination
+                    ):  # fmt: skip
                         return False
             else:
                 stays = 0

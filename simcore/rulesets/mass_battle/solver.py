@@ -45,6 +45,7 @@ from simcore.rulesets.mass_battle.moves import (
     Frame,
     kept_ones,
     move_line,
+    new_elimination,
     new_scratch,
     outlast_limit,
     pool_terms,
@@ -328,8 +329,7 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
     nothing = np.zeros(0)
     scratch = new_scratch(places, n_b)
     line = scratch.line
-    matrix = np.zeros(0)
-    lines = np.zeros(KINDS * _SMALL_BLOCK)
+    elimination = new_elimination(min(np.int64(_SMALL_BLOCK), n_a * n_b))
     a_first = np.int64(0)
     while a_first < n_a:
         a_last = a_first
@@ -347,9 +347,7 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
             sources = (b_first, b_last)
             if pairs <= _SMALL_BLOCK:
                 if _peak(flow, n_b, inside) > 0.0:
-                    if pairs * pairs > len(matrix):
-                        matrix = np.empty(pairs * pairs)
-                    if not solve_block(frame, terms, lefts, own, enemy, inside, flow, spent, matrix, lines):
+                    if not solve_block(frame, terms, lefts, own, enemy, inside, flow, spent, elimination):
                         return False
             else:
                 stays = 0
