@@ -31,11 +31,14 @@ __all__ = [
     "DICE",
     "SQUADS",
     "Army",
+    "Bench",
     "count_outcomes",
     "expand_rally",
     "grown",
+    "lanes_for",
     "list_states",
     "load_state",
+    "new_bench",
     "room_after",
 ]
 
@@ -74,7 +77,7 @@ class Army(NamedTuple):
     start : int64
         State in which the battle begins.
     broken, pursuers : int64 (E,)
-    hit_start : int64 (N + 1,)
+    hit_start : int64 (N,)
         First outcome of each state in the list of hits: suppressed, routed and destroyed, fastest to slowest,
         together at most its reach; for each number of own ones again.
     hits : int64 (H, 4)
@@ -254,23 +257,6 @@ def _sort_states(listed, rules, before, active, n):
 
 
 @part
-def _sort_hits(order, starts, hits):
-    """Return the list of hits with the states in another order, and where each begins."""
-    n = len(order)
-    sorted_starts = np.zeros(n + 1, dtype=np.int64)
-    out = np.empty((starts[n], 4), dtype=np.int64)
-    at = np.int64(0)
-    for s in range(n):
-        sorted_starts[s] = at
-        for h in range(starts[order[s]], starts[order[s] + 1]):
-            for c in range(4):
-                out[at, c] = hits[h, c]
-            at += 1
-    sorted_starts[n] = at
-    return sorted_starts, out
-
-
-@part
 def _grown_hits(hits, n):
     """Return a list of hits with room for at least `n`."""
     if n <= len(hits):
@@ -290,9 +276,71 @@ def _rally_lanes(plan, side):
     return np.int64(min(ways, np.float64(MOST_WAYS)))
 
 
+class Bench(NamedTuple):
+    """Scratch for `list_states`, as large as its longest list of outcomes, L lanes."""
+
+    squads: Any
+    dealt: Any
+    effects: Any
+    fresh: Any
+    ones: Any
+    tried: Any
+    hits: Any
+    keys: Any
+    chances: Any
+    origins: Any
+    batch: Any
+    counts: Any
+    scratch: Any
+
+
 @part
-def list_states(rules, lent_plan, odds, side, remembers, most_effects, most_ones, room_before, room_after):
+def new_bench(lanes):
+    """Return scratch for `list_states`."""
+    return Bench(
+        squads=np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32),
+        dealt=np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32),
+        effects=np.zeros((3, lanes), dtype=np.int32),
+        fresh=np.zeros((MAX_TYPES, lanes), dtype=np.int32),
+        ones=np.zeros((2, lanes), dtype=np.int32),
+        tried=np.zeros(lanes, dtype=np.int32),
+        hits=np.zeros(lanes, dtype=np.int32),
+        keys=np.zeros(lanes, dtype=np.int64),
+        chances=np.zeros(lanes),
+        origins=np.zeros(lanes, dtype=np.int64),
+        batch=np.zeros(lanes, dtype=np.int64),
+        counts=np.zeros(lanes + 1, dtype=np.int64),
+        scratch=np.zeros(lanes + 2),
+    )
+
+
+@part
+def lanes_for(plan, side, most_effects):
+    """Return how many lanes the lists of an army's outcomes need."""
+    total = np.int64(0)
+    for k in range(plan.n_types[side]):
+        total += plan.start[side, plan.listed[side, k]]
+    return max(count_outcomes(min(total, most_effects)), _rally_lanes(plan, side), total, np.int64(_LANES))
+
+
+@part
+def list_states(
+    rules, lent_plan, odds, side, remembers, most_effects, most_ones, room_before, room_after, lent_bench
+):  # fmt: skip
     """List all states of an army that can be reached, and what leads from one to the other.
+
+    Parameters
+    ----------
+    rules, lent_plan, odds : arrays
+    side : int64
+    remembers : bool
+        Whether states remember squads in flight.
+    most_effects, most_ones : int64
+        Most effects of an enemy's roll, and largest number of own ones that is told apart.
+    room_before, room_after : int64
+        Most states before and after the rolls.
+    lent_bench : Bench
+        With as many lanes as `lanes_for` says at least.
 
     Returns
     -------
@@ -300,36 +348,21 @@ def list_states(rules, lent_plan, odds, side, remembers, most_effects, most_ones
     n_before, n_after : int64
         Numbers of states; -1 for too many.
     """
-    plan = borrowed(lent_plan)
+    plan, bench = borrowed(lent_plan), borrowed(lent_bench)
     n_types = plan.n_types[side]
     listed = plan.listed[side, :n_types]
     bases = np.zeros(n_types, dtype=np.int64)
     type_dice = np.zeros(n_types, dtype=np.int64)
     type_cost = np.zeros(n_types, dtype=np.int64)
     mobile = np.zeros(n_types, dtype=np.int64)
-    total = np.int64(0)
     for k in range(n_types):
         t = listed[k]
-        total += plan.start[side, t]
         bases[k] = plan.start[side, t] + 1
         type_dice[k] = plan.dice[side, t]
         type_cost[k] = plan.cost[side, t]
         mobile[k] = plan.mobile[side, t]
-    ways = _rally_lanes(plan, side)
-    lanes = max(count_outcomes(min(total, most_effects)), ways, _LANES)
-    squads = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
-    dealt = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
-    effects = np.zeros((3, lanes), dtype=np.int32)
-    fresh = np.zeros((MAX_TYPES, lanes), dtype=np.int32)
-    ones = np.zeros((2, lanes), dtype=np.int32)
-    tried = np.zeros(lanes, dtype=np.int32)
-    hits_rolled = np.zeros(lanes, dtype=np.int32)
-    keys = np.zeros(lanes, dtype=np.int64)
-    chances = np.zeros(lanes)
-    origins = np.zeros(lanes, dtype=np.int64)
-    batch = np.zeros(lanes // ways, dtype=np.int64)
-    counts = np.zeros(lanes // ways + 1, dtype=np.int64)
-    scratch = np.zeros(total + 2)
+    squads, dealt, effects, fresh, ones, tried, hits_rolled, keys, chances, origins, batch, counts, scratch = bench
+    at_once = min(np.int64(len(batch)), len(chances) // _rally_lanes(plan, side))
     before_keys, before_places = new_table(slots_for(room_before))
     after_keys, after_places = new_table(slots_for(room_after))
     begun_keys, begun_places = new_table(slots_for(room_after))
@@ -340,14 +373,15 @@ def list_states(rules, lent_plan, odds, side, remembers, most_effects, most_ones
     reach = np.zeros(room_before, dtype=np.int64)
     broken = np.zeros(room_after, dtype=np.int64)
     pursuers = np.zeros(room_after, dtype=np.int64)
-    hit_start = np.zeros(room_before + 1, dtype=np.int64)
+    hit_start = np.zeros(room_before, dtype=np.int64)
     hits = np.empty((1024, 4), dtype=np.int64)
     begun = np.full(room_after, -1, dtype=np.int64)
     rally_start = np.zeros(room_after + 1, dtype=np.int64)
     rally_state = np.zeros(256, dtype=np.int64)
     rally_chance = np.zeros(256)
     for k in range(n_types):
-        squads[side, _ACTIVE, listed[k], 0] = bases[k] - 1
+        for standing in range(_IN_PLAY):
+            squads[side, standing, listed[k], 0] = bases[k] - 1 if standing == _ACTIVE else 0
     _fill_keys(squads, side, listed, bases, np.int64(1), keys)
     find_or_add(before_keys, before_places, keys[0], np.int64(0))
     _keep_state(squads, side, listed, np.int64(0), before, np.int64(0))
@@ -418,7 +452,7 @@ def list_states(rules, lent_plan, odds, side, remembers, most_effects, most_ones
             n_hits += combinations
         while expanded < n_after and not full:
             n_batch = np.int64(0)
-            while expanded < n_after and n_batch < len(batch):
+            while expanded < n_after and n_batch < at_once:
                 e = expanded
                 expanded += 1
                 standing_active = np.int64(0)
@@ -491,10 +525,8 @@ def list_states(rules, lent_plan, odds, side, remembers, most_effects, most_ones
         n = np.int64(0)
         n_hits = np.int64(0)
         n_rallies = np.int64(0)
-    hit_start[n] = n_hits
     rally_start[n_begun if not full else 0] = n_rallies
     size, order, place = _sort_states(listed, rules, before, active, n)
-    sorted_starts, sorted_hits = _sort_hits(order, hit_start, hits)
     for i in range(n_rallies):
         rally_state[i] = place[rally_state[i]]
     army = Army(
@@ -507,8 +539,8 @@ def list_states(rules, lent_plan, odds, side, remembers, most_effects, most_ones
         start=place[0] if not full else np.int64(0),
         broken=broken,
         pursuers=pursuers,
-        hit_start=sorted_starts,
-        hits=sorted_hits,
+        hit_start=hit_start[order],
+        hits=hits,
         begun=begun,
         rally_start=rally_start[: n_begun + 1],
         rally_state=rally_state,

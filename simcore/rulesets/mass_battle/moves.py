@@ -456,7 +456,7 @@ class Elimination(NamedTuple):
     index : uint32, value : float64
         Pairs in the lists, and chances.
     lines : float64 (4 n,)
-        Numbers of all pairs, each kind by itself.
+        Numbers of all pairs.
     """
 
     work: Any
@@ -558,23 +558,53 @@ def take_out(elimination, n, i):
 
 
 @leaf
-def _spend(elimination, n, first, kinds):
-    """Turn what enters the pairs of a block into the time spent in them, for some kinds of numbers."""
+def _spend(elimination, n):
+    """Turn what enters the pairs of a block into the time spent in them: probabilities, and with both armies' losses."""
     _, passed, start, index, value, lines = elimination
-    for kind in range(first, first + kinds):
-        base = np.uint64(kind * n)
-        for k in range(n):
-            f = lines[base + np.uint64(k)]
-            if f != 0.0:
-                for e in range(start[2 * k + 1], start[2 * k + 2]):
-                    lines[base + index[e]] += f * value[e]
-        for k in range(n - 1, -1, -1):
-            x = lines[base + np.uint64(k)]
-            if x != 0.0:
-                x *= passed[k]
-                lines[base + np.uint64(k)] = x
-                for e in range(start[2 * k], start[2 * k + 1]):
-                    lines[base + index[e]] += x * value[e]
+    for k in range(n):
+        at = np.uint64(KINDS * k)
+        x = lines[at]
+        if x != 0.0:
+            y = lines[at + _ONE]
+            z = lines[at + _TWO]
+            for e in range(start[2 * k + 1], start[2 * k + 2]):
+                to = _FOUR * np.uint64(index[e])
+                lines[to] += x * value[e]
+                lines[to + _ONE] += y * value[e]
+                lines[to + _TWO] += z * value[e]
+    for k in range(n - 1, -1, -1):
+        at = np.uint64(KINDS * k)
+        x = lines[at]
+        if x != 0.0:
+            x *= passed[k]
+            y = lines[at + _ONE] * passed[k]
+            z = lines[at + _TWO] * passed[k]
+            lines[at] = x
+            lines[at + _ONE] = y
+            lines[at + _TWO] = z
+            for e in range(start[2 * k], start[2 * k + 1]):
+                to = _FOUR * np.uint64(index[e])
+                lines[to] += x * value[e]
+                lines[to + _ONE] += y * value[e]
+                lines[to + _TWO] += z * value[e]
+
+
+@leaf
+def _spend_turns(elimination, n):
+    """The same for the turns so far, the last of the numbers of a pair."""
+    _, passed, start, index, value, lines = elimination
+    for k in range(n):
+        x = lines[np.uint64(KINDS * k) + _THREE]
+        if x != 0.0:
+            for e in range(start[2 * k + 1], start[2 * k + 2]):
+                lines[_FOUR * np.uint64(index[e]) + _THREE] += x * value[e]
+    for k in range(n - 1, -1, -1):
+        x = lines[np.uint64(KINDS * k) + _THREE]
+        if x != 0.0:
+            x *= passed[k]
+            lines[np.uint64(KINDS * k) + _THREE] = x
+            for e in range(start[2 * k], start[2 * k + 1]):
+                lines[_FOUR * np.uint64(index[e]) + _THREE] += x * value[e]
 
 
 @leaf
@@ -593,28 +623,28 @@ def spend_block(elimination, span, n_b, flow, spent):
     """
     lines = elimination.lines
     a_first, a_last, b_first, b_last = span
-    width = b_last - b_first
-    n = (a_last - a_first) * width
+    size = np.uint64(KINDS * (b_last - b_first))
+    n = (a_last - a_first) * (b_last - b_first)
+    to = np.uint64(0)
     for a in range(a_first, a_last):
-        i = (a - a_first) * width
-        pair = KINDS * (a * n_b + b_first)
-        for j in range(width):
-            for k in range(KINDS):
-                lines[k * n + i + j] = flow[pair + KINDS * j + k]
-    turns = (KINDS - 1) * n
+        pair = np.uint64(KINDS * (a * n_b + b_first))
+        for j in range(size):
+            lines[to + j] = flow[pair + j]
+        to += size
+    turns = KINDS - 1
     for k in range(n):
-        lines[turns + k] -= lines[k]
-    _spend(elimination, n, np.int64(0), np.int64(KINDS - 1))
+        lines[KINDS * k + turns] -= lines[KINDS * k]
+    _spend(elimination, n)
     # Each turn spent here is one turn more for what goes on.
     for k in range(n):
-        lines[turns + k] += lines[k]
-    _spend(elimination, n, np.int64(KINDS - 1), np.int64(1))
+        lines[KINDS * k + turns] += lines[KINDS * k]
+    _spend_turns(elimination, n)
+    to = np.uint64(0)
     for a in range(a_first, a_last):
-        i = (a - a_first) * width
-        pair = KINDS * (a * n_b + b_first)
-        for j in range(width):
-            for k in range(KINDS):
-                spent[pair + KINDS * j + k] = lines[k * n + i + j]
+        pair = np.uint64(KINDS * (a * n_b + b_first))
+        for j in range(size):
+            spent[pair + j] = lines[to + j]
+        to += size
 
 
 @part

@@ -293,9 +293,9 @@ def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_
     found = len(classes.start) - 1
     start = np.zeros(found * cases + 1, dtype=np.int64)
     stays = np.zeros(found * cases, dtype=np.int64)
-    state = np.zeros(1024, dtype=np.int64)
-    chance = np.zeros(1024)
-    loss = np.zeros(1024)
+    state = np.empty(1024, dtype=np.int64)
+    chance = np.empty(1024)
+    loss = np.empty(1024)
     row_chance = np.zeros(n)
     row_loss = np.zeros(n)
     size, reaches, hit_start, hits = army.size, army.reach, army.hit_start, army.hits

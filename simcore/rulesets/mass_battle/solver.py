@@ -23,8 +23,10 @@ from simcore.rulesets.mass_battle.army_states import (
     DICE,
     SQUADS,
     count_outcomes,
+    lanes_for,
     list_states,
     load_state,
+    new_bench,
     room_after,
 )
 from simcore.rulesets.mass_battle.encoding import (
@@ -128,6 +130,8 @@ _MOST_STAYS = 1_000
 _SMALL_BLOCK = 256
 """Most pairs of states of a block that is solved by elimination."""
 _MOST_TURNS = (1 << 20) - 1
+_FEW_LANES = 32
+"""Lanes of the scratch for small armies."""
 _MOST_EFFORT = 1 << 38
 """Most multiplications of a battle that goes on and on."""
 
@@ -837,8 +841,8 @@ def _solve_any(
 
 
 @part
-def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
-    """Solve one battle exactly.
+def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench):
+    """Solve one battle exactly; returns the scratch, which has been replaced if it was too small.
 
     Parameters
     ----------
@@ -855,6 +859,7 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         Output: CAPACITY when there is more to do than allowed.
     reached : int64 (M,)
         Output: number of pairs of states.
+    bench : Bench
     """
     rules = armies.rules[row]
     odds = armies.odds
@@ -863,7 +868,7 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     reached[row] = 1
     status[row] = _OK
     if _end_at_once(rules, plan, acc):
-        return
+        return bench
     sequential = rules[_INITIATIVE] != _SIMULTANEOUS
     first = np.int64(1 if rules[_INITIATIVE] == _DEFENDER_FIRST else 0)
     roles = (first, 1 - first)
@@ -883,19 +888,23 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         for k in range(plan.n_types[roles[1]]):
             t = plan.listed[roles[1], k]
             dice_kinds += plan.dice[roles[1], t] * plan.start[roles[1], t]
+    effects_first, effects_second = max(np.int64(1), high_second), max(np.int64(1), high_first)
+    lanes = max(lanes_for(plan, roles[0], effects_first), lanes_for(plan, roles[1], effects_second))
+    if lanes > len(bench.chances):
+        bench = new_bench(lanes)
     room_first = rooms[row, roles[0]]
     room_second = rooms[row, roles[1]]
     army_a, n_a, after_a = list_states(
-        rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, max(np.int64(1), high_second), ones_first,
-        room_first, room_after(plan, roles[0], remembers[row, roles[0]]),
+        rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, effects_first, ones_first,
+        room_first, room_after(plan, roles[0], remembers[row, roles[0]]), bench,
     )  # fmt: skip
     army_b, n_b, after_b = list_states(
-        rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, max(np.int64(1), high_first), ones_second,
-        room_second, room_after(plan, roles[1], remembers[row, roles[1]]),
+        rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, effects_second, ones_second,
+        room_second, room_after(plan, roles[1], remembers[row, roles[1]]), bench,
     )  # fmt: skip
     if n_a < 0 or n_b < 0:
         status[row] = _CAPACITY
-        return
+        return bench
     reached[row] = n_a * n_b
     as_counted = rules[_NEGATIVE_COUNT]
     ranges = ((low_first, high_first), (low_second, high_second))
@@ -914,7 +923,7 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         moments, acc,
     ):  # fmt: skip
         status[row] = _CAPACITY
-        return
+        return bench
     for o in range(_N_OUTCOMES):
         acc[_A_BATTLES] += acc[_A_OUTCOMES + o]
     for k in range(2):
@@ -926,10 +935,12 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         acc[squads + 3] = max(0.0, _total(plan, roles[k]) * acc[_A_BATTLES] - others)
     acc[_A_SWING] = acc[_A_LOST + 2] - acc[_A_LOST]
     acc[_A_SWING + 1] = acc[_A_LOST + 1] + acc[_A_LOST + 3] - 2.0 * moments[4]
+    return bench
 
 
 @kernel
 def solve_all(rows, armies, remembers, rooms, tallies, status, reached):
     """Solve all matchups one after the other; arguments as of `solve_battle`. Threads may do so at the same time."""
+    bench = new_bench(np.int64(_FEW_LANES))
     for s in range(len(rows)):
-        solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached)
+        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench)
