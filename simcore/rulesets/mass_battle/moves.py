@@ -446,8 +446,8 @@ class Elimination(NamedTuple):
 
     Attributes
     ----------
-    work : float64 (n,)
-        Chances to get from one pair to each pair of the block.
+    work : float64 (n + 4,)
+        Chances to get from one pair to each pair of the block, and zeros.
     passed : float64 (n,)
         How often a pair is passed in a row.
     start : uint64 (2 n + 1,)
@@ -471,7 +471,7 @@ class Elimination(NamedTuple):
 def new_elimination(n):
     """Return room for a block of `n` pairs."""
     return Elimination(
-        work=np.zeros(n),
+        work=np.zeros(n + 4),
         passed=np.empty(n),
         start=np.zeros(2 * n + 1, dtype=np.uint64),
         index=np.empty(n * n, dtype=np.uint32),
@@ -530,29 +530,46 @@ def take_out(elimination, n, i):
     """
     work, passed, start, index, value, _ = elimination
     at = start[2 * i]
-    for k in range(np.uint64(i)):
-        f = work[k]
-        if f != 0.0:
-            work[k] = 0.0
-            index[at] = k
-            value[at] = f
-            at += _ONE
-            for e in range(start[_TWO * k + _ONE], start[_TWO * k + _TWO]):
-                work[index[e]] += f * value[e]
-    leaves = 1.0 - work[i]
-    work[i] = 0.0
+    here = np.uint64(i)
+    k = np.uint64(0)
+    # Most chances are zero: four at a time are passed over.
+    while k < here:
+        if work[k] + work[k + _ONE] + work[k + _TWO] + work[k + _THREE] == 0.0:
+            k += _FOUR
+            continue
+        stop = min(k + _FOUR, here)
+        while k < stop:
+            f = work[k]
+            if f != 0.0:
+                work[k] = 0.0
+                index[at] = k
+                value[at] = f
+                at += _ONE
+                for e in range(start[_TWO * k + _ONE], start[_TWO * k + _TWO]):
+                    work[index[e]] += f * value[e]
+            k += _ONE
+    leaves = 1.0 - work[here]
+    work[here] = 0.0
     if not leaves > _LEAST_LEFT:
         return False
     often = 1.0 / leaves
-    passed[i] = often
+    passed[here] = often
     start[2 * i + 1] = at
-    for k in range(np.uint64(i + 1), np.uint64(n)):
-        f = work[k]
-        if f != 0.0:
-            work[k] = 0.0
-            index[at] = k
-            value[at] = f * often
-            at += _ONE
+    k = here + _ONE
+    past = np.uint64(n)
+    while k < past:
+        if work[k] + work[k + _ONE] + work[k + _TWO] + work[k + _THREE] == 0.0:
+            k += _FOUR
+            continue
+        stop = k + _FOUR
+        while k < stop:
+            f = work[k]
+            if f != 0.0:
+                work[k] = 0.0
+                index[at] = k
+                value[at] = f * often
+                at += _ONE
+            k += _ONE
     start[2 * i + 2] = at
     return True
 
