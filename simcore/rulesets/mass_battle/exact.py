@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from simcore.core.threads import share_out
 from simcore.enums import Side, Status
-from simcore.rulesets.mass_battle.encoding import ACCUMULATORS
+from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, MAX_CHARACTERS
+from simcore.rulesets.mass_battle.limits import MOST_ENTRIES, MOST_HITS, MOST_ROWS, MOST_STATES, MOST_WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battles"]
 
-MOST_STATES = 2**19
-"""Most pairs of states of both armies: one turn takes about a microsecond for each."""
 _AT_A_TIME = 16
 _SIDES = tuple(Side)
 _STATE = 10_000
@@ -58,9 +57,87 @@ def count_states(scenario: MassBattleScenario) -> int:
     -------
     int
     """
-    if scenario.chosen.target_order == "random" and any(len(scenario.counts(side)) > 1 for side in Side):
+    counts = [tuple(scenario.counts(side).values()) for side in _SIDES]
+    if scenario.chosen.target_order == "random" and max(map(len, counts)) > 1:
         return 0
-    return side_states(scenario, Side.ATTACKER) * side_states(scenario, Side.DEFENDER)
+    rooms = [_places(counts[side], 4 if scenario.remembers_flight(side) else 3) for side in _SIDES]
+    states = rooms[0] * rooms[1]
+    if states > MOST_STATES:
+        return states
+    # What is so small fits by far.
+    squads = max(map(sum, counts))
+    dice = scenario.most_dice
+    most = max(rooms)
+    if (
+        most * most * (dice + 2) * (dice + 3) * (squads + 1) ** 2 <= MOST_ENTRIES
+        and most * comb(squads + 4, 4) * (squads + 1) <= MOST_HITS
+        and most << MAX_CHARACTERS <= MOST_WAYS
+    ):
+        return states
+    return states if all(_has_room(scenario, side) for side in _SIDES) else 0
+
+
+def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
+    """Whether all lists of an army fit for certain, so that the solver never has to give up on the way.
+
+    Lists are made by `list_states`, `list_chances` and `list_rows`.
+    """
+    options = scenario.chosen
+    enemy = Side(1 - side)
+    counts = tuple(scenario.counts(side).values())
+    unlimited = options.rally_attempts == "unlimited"
+    remembers = scenario.remembers_flight(side)
+    low, high = scenario.pool_range(enemy)
+    total = sum(counts)
+    ways = prod([count + 1 for count in counts]) << len(scenario.side(side).characters)
+    if ways > MOST_WAYS:
+        return False
+    every_roll = options.ones_backfire == "every_roll"
+    own_ones = total if every_roll or scenario.pool_range(side)[0] < 1 else 0
+    ones = sum(scenario.counts(enemy).values()) if every_roll or low < 1 else 0
+    in_line = _by_number(counts, 3, remembers)
+    targets = _by_number(counts, 4, False) if unlimited and options.routed_targets else in_line
+    effects = max(1, high)
+    reach = min(total, effects)
+    hits = sum(
+        states * comb(min(number, effects) + 3, 3) * (min(number, own_ones) + 1) for number, states in enumerate(targets)
+    )
+    pools = high - low + 2
+    kinds = pools * (ones + 1) * (own_ones + 1)
+    if _answers(scenario, side):
+        kinds *= 2 + sum(count * scenario.rules.units[unit].dice for unit, count in scenario.counts(side).items())
+    # A row leads to armies that are no larger, and have lost no more squads than the roll has effects.
+    sizes = _by_number(counts, 4, False) if unlimited else in_line
+    entries = sum(states * sum(sizes[max(0, size - reach) : size + 1]) for size, states in enumerate(sizes))
+    return (
+        hits <= MOST_HITS
+        and sum(sizes) * kinds <= MOST_ROWS
+        and entries * kinds <= MOST_ENTRIES
+        and pools * (ones + 1) * comb(reach + 4, 4) <= MOST_ENTRIES
+    )
+
+
+def _answers(scenario: MassBattleScenario, side: Side) -> bool:
+    """Whether an army rolls after the enemy, with what he has left of it."""
+    first = {"attacker_first": Side.ATTACKER, "defender_first": Side.DEFENDER}.get(scenario.chosen.initiative)
+    return first is not None and first != side
+
+
+@lru_cache(maxsize=4_096)
+def _by_number(counts: tuple[int, ...], places: int, others: bool) -> tuple[int, ...]:
+    """Return in how many ways so many squads can stand in some places, by their number.
+
+    With `others` those that have left are told apart in one more place, which does not count.
+    """
+    ways = [1]
+    for count in counts:
+        own = [comb(k + places - 1, places - 1) * (count - k + 1 if others else 1) for k in range(count + 1)]
+        total = [0] * (len(ways) + count)
+        for i, x in enumerate(ways):
+            for k, y in enumerate(own):
+                total[i + k] += x * y
+        ways = total
+    return tuple(ways)
 
 
 def effort(scenario: MassBattleScenario) -> int:
@@ -107,11 +184,13 @@ def solve_battles(
     states = np.zeros(m, dtype=np.int64)
     status = np.full(m, Status.UNSET, dtype=np.uint8)
     remembers = np.zeros((m, len(Side)), dtype=np.int64)
-    rooms = np.zeros((m, len(Side)), dtype=np.int64)
     for row, scenario in enumerate(scenarios):
         for side in _SIDES:
             remembers[row, side] = scenario.remembers_flight(side)
-            rooms[row, side] = side_states(scenario, side)
+    # As `side_states` has it, for all at once.
+    counts = arrays.counts.astype(np.int64)
+    ways = (counts + 1) * (counts + 2) * (counts + 3) // 6
+    rooms = np.where(remembers[..., np.newaxis] != 0, ways * (counts + 4) // 4, ways).prod(axis=2)
     run: Any = solver.solve_all
 
     def solve(low: int, high: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import part
+from simcore.core.jit import borrowed, leaf, part
 from simcore.rulesets.mass_battle.army_states import AFTER, COST, count_outcomes, grown
 from simcore.rulesets.mass_battle.turn_rows import (
     CHASES,
@@ -98,7 +98,7 @@ class PlainRows(NamedTuple):
     facts: Any
 
 
-@part
+@leaf
 def _are_alike(army, s, t):
     """Whether the same outcomes lead to the same from two states."""
     if army.reach[s] != army.reach[t]:
@@ -113,8 +113,9 @@ def _are_alike(army, s, t):
 
 
 @part
-def find_classes(army, n):
+def find_classes(lent_army, n):
     """Return the `Classes` of the `n` states of an army; states of a class have as many squads in play."""
+    army = borrowed(lent_army)
     of = np.zeros(n, dtype=np.int64)
     leaders = np.zeros(n, dtype=np.int64)
     found = np.int64(0)
@@ -174,7 +175,7 @@ def _list_hits(rules, tables, most_hits, reaches):
     return chances, outcomes, lists, True
 
 
-@part
+@leaf
 def _mix_hits(half, pools, pool_low, mix, span):
     """Fill in how pools are made of numbers of hits; without a roll there are none."""
     mix[0, 0] = 1.0
@@ -243,8 +244,9 @@ def list_cases(rules, tables, pools, pool_low, rolls, classes, reaches):
 
 
 @part
-def _list_facts(rules, plan, army, n, n_after, side, levels, chances):
+def _list_facts(rules, lent_plan, lent_army, n, n_after, side, levels, chances):
     """Return the facts of every state and case."""
+    plan, army = borrowed(lent_plan), borrowed(lent_army)
     values, places, lists = chances
     cases = len(lists)
     price = price_captures(rules, plan, army, n_after, side, levels)
@@ -264,34 +266,36 @@ def _list_facts(rules, plan, army, n, n_after, side, levels, chances):
 
 
 @part
-def list_plain_rows(rules, plan, army, n, n_after, side, levels, classes, chances):
+def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_classes, lent_chances):
     """Work out what a turn does to one army, for each class of states and each case of the enemy's roll.
 
     Parameters
     ----------
-    rules, plan : arrays
-    army : Army
+    rules, lent_plan : arrays
+    lent_army : Army
     n, n_after : int64
         Numbers of states.
     side : int64
     levels : int64
         Levels of pursuit.
-    classes : Classes
-    chances : tuple
+    lent_classes : Classes
+    lent_chances : tuple
         Of `list_cases`, for the enemy's rolls.
 
     Returns
     -------
     PlainRows
     """
+    plan, army = borrowed(lent_plan), borrowed(lent_army)
+    classes, chances = borrowed(lent_classes), borrowed(lent_chances)
     values, places, lists = chances
     cases = len(lists)
     found = len(classes.start) - 1
     start = np.zeros(found * cases + 1, dtype=np.int64)
     stays = np.zeros(found * cases, dtype=np.int64)
-    state = np.zeros(1024, dtype=np.int64)
-    chance = np.zeros(1024)
-    loss = np.zeros(1024)
+    state = np.empty(1024, dtype=np.int64)
+    chance = np.empty(1024)
+    loss = np.empty(1024)
     row_chance = np.zeros(n)
     row_loss = np.zeros(n)
     size, reaches, hit_start, hits = army.size, army.reach, army.hit_start, army.hits
