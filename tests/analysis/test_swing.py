@@ -68,6 +68,22 @@ def test_the_report_shows_the_chance_with_its_interval(tmp_path: Path) -> None:
     assert all(text in page for text in shown)
 
 
+def test_wins_that_cost_more_than_they_bring_are_found(tmp_path: Path) -> None:
+    dear = matchup(GUARD, WALL, {"attacker_wins": 7_000, "defender_wins": 3_000}) | {"swing_negative": 0.6}
+    dearest = matchup(GUARD, Mix("fort"), {"attacker_wins": 6_000, "defender_wins": 4_000}) | {"swing_negative": 0.8}
+    cheap = matchup(Mix("mob"), WALL, {"attacker_wins": 7_000, "defender_wins": 3_000}) | {"swing_negative": 0.4}
+    unsure = matchup(Mix("mob"), Mix("fort"), {"attacker_wins": 7_000, "defender_wins": 3_000}) | {
+        "swing_negative": 0.505
+    }
+    summary = analysis.summarize(write(tmp_path / "run", [dear, dearest, cheap, unsure]))
+    (found,) = (finding for finding in summary.findings if finding.kind == "at_a_loss")
+    assert found.text.startswith("Wins at a loss: “guard” attacking “fort” wins 60")
+    assert "loses more than it destroys in 80" in found.text
+    assert found.text.endswith("; so does the attacker in 1 other matchup.")
+    nothing = analysis.summarize(write(tmp_path / "other", [cheap, unsure]))
+    assert "at_a_loss" not in {finding.kind for finding in nothing.findings}
+
+
 def test_runs_of_older_versions_have_no_such_column(tmp_path: Path) -> None:
     folder = write_fought(tmp_path / "run", [fought(0.5)])
     table = pq.read_table(folder / "matchups.parquet")
