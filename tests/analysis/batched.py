@@ -76,7 +76,7 @@ def write_fought(folder: Path, matchups: Sequence[Fought], *, keep_outcomes: boo
             won_here = fought.wins[first : first + count]
             codes.append(np.where(won_here, 0, OUTCOMES.index("defender_wins")).astype(np.int8).tobytes())
     write(folder, rows, accumulators=list(ACCUMULATORS), **manifest)
-    name = hashlib.sha256(json.dumps(segments).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps([segments, tallies]).encode()).hexdigest()
     kept = tuple(codes) if keep_outcomes else ()
     rows_of_part = PartRows(np.array(segments, np.int64), np.array(tallies, np.int64), {}, outcomes=kept)
     with Store(folder) as store:
