@@ -37,7 +37,7 @@ from analysis.standing import MIX_MEASURES, Batched, Duels, compare_mixes
 from analysis.wording import clean, plural
 from simcore.errors import ScenarioError
 from simcore.model import shown
-from simcore.run.batch import read_batches, read_outcomes
+from simcore.run.batch import LOSSES, read_batches, read_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -267,7 +267,7 @@ def compare(
         Grid key and the two values to compare, as in ``("edition.tank.cost", [5, 6])``.
     metrics : iterable of str, optional
         Metrics to compare: ``attacker_win_share``, ``defender_win_share``, ``swing``, ``attacker_cost_lost``,
-        ``defender_cost_lost``, ``cycles`` or ``turns`` (all of these by default), ``p_<outcome>``.
+        ``defender_cost_lost``, ``cycles`` or ``turns`` (all of these by default), ``swing_negative``, ``p_<outcome>``.
     practical : mapping of str to float, optional
         Size that matters of each kind of metric: "share", "cost" (part of the mean cost of the two sides), "length".
     level : float
@@ -537,7 +537,7 @@ def _batch_frame(half: Half, numbers: npt.NDArray[np.int64], metrics: Sequence[M
         return None
     needed = [f"outcome.{outcome}" for outcome in run.outcomes]
     wanted = list(dict.fromkeys([*needed, *(name for measure in metrics for name in measure.sums)]))
-    if not set(wanted) <= set(names):
+    if not set(wanted) <= {*names, LOSSES}:
         return None
     found = read_batches(run.path, names, wanted, np.unique(numbers).tolist())
     kept = _whole_matchups(half, found, wanted)
@@ -627,7 +627,7 @@ def _judged(contest: _Contest, position: int) -> _Judged:
     for known, sampled, sign in ((0, 1, 1.0), (1, 0, -1.0)):
         rows = has_figures & exact[known] & ~exact[sampled]
         made = _against_known(contest, measure, rows, known)
-        name = "binomial" if measure.outcomes else "z"
+        name = "binomial" if measure.kind == "share" else "z"
         if sign < 0:
             made = Difference(-made.value, -made.high, -made.low, made.p)
         put(rows, name, made, battles[sampled][rows])
@@ -658,7 +658,7 @@ def _judged(contest: _Contest, position: int) -> _Judged:
     for at_worst in (False, True):
         rows = sampled_both & ~is_paired & (contest.has_same_dice == at_worst)
         made = _apart(contest, measure, rows, at_worst=at_worst)
-        name = "errors added" if at_worst else "score" if measure.outcomes else "Welch's t"
+        name = "errors added" if at_worst else "score" if measure.kind == "share" else "Welch's t"
         put(rows, name, made, np.minimum(battles[0], battles[1])[rows])
     return _Judged(measure, figures[0], figures[1], found, test, seen.astype(np.int64), freedom, has_figures)
 
@@ -752,7 +752,7 @@ def _unrounded(first: FloatArray, second: FloatArray) -> FloatArray:
 def _against_known(contest: _Contest, measure: Measure, rows: BoolArray, known: int) -> Difference:
     exact = contest.floats(known, measure.columns)[rows]
     figure, battles = contest.floats(1 - known, measure.columns)[rows], contest.battles[1 - known][rows]
-    if measure.outcomes:
+    if measure.kind == "share":
         return difference.known_share_difference(exact, np.rint(figure * battles), battles, contest.level)
     spreads = [contest.floats(side, [measure.spread])[rows] for side in (known, 1 - known)]
     return difference.known_mean_difference(exact, spreads[0], figure, spreads[1], battles, contest.level)
@@ -761,7 +761,7 @@ def _against_known(contest: _Contest, measure: Measure, rows: BoolArray, known: 
 def _apart(contest: _Contest, measure: Measure, rows: BoolArray, *, at_worst: bool) -> Difference:
     figures = [contest.floats(side, measure.columns)[rows] for side in (0, 1)]
     battles = [contest.battles[side][rows] for side in (0, 1)]
-    if measure.outcomes:
+    if measure.kind == "share":
         counts = [np.rint(figure * number) for figure, number in zip(figures, battles, strict=True)]
         return difference.share_difference(
             counts[0], battles[0], counts[1], battles[1], contest.level, at_worst=at_worst

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analysis.frames import SIDES
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import shown
+from simcore.run.batch import LOSSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,6 +22,7 @@ DEFAULT_PRACTICAL: Final = {"share": 0.01, "cost": 0.01, "length": 0.1}
 """Differences up to this size do not matter in practice: of shares, of costs as part of the mean cost of the two
 sides, and of cycles or turns."""
 
+_LOSS: Final = "swing_negative"
 _COSTS: Final = {"swing": 1, "attacker_cost_lost": -1, "defender_cost_lost": 1}
 
 
@@ -43,7 +45,7 @@ class Measure:
     sums : tuple of str
         Accumulators that add up to it over the battles of a batch.
     outcomes : tuple of str
-        Outcomes that it is the share of; empty for means.
+        Outcomes that it is the share of; empty for means, and for other shares.
     """
 
     name: str
@@ -65,7 +67,7 @@ def measures(run: Run, names: Iterable[str] | None = None) -> tuple[Measure, ...
         Gives the outcomes.
     names : iterable of str, optional
         Which; by default the win shares of both sides, swing, both costs lost and the length of battles. Others are
-        ``p_<outcome>``.
+        ``swing_negative`` and ``p_<outcome>``.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def measures(run: Run, names: Iterable[str] | None = None) -> tuple[Measure, ...
     """
     known = {measure.name: measure for measure in _all(run)}
     if names is None:
-        return tuple(measure for name, measure in known.items() if not name.startswith("p_"))
+        return tuple(measure for name, measure in known.items() if name != _LOSS and not name.startswith("p_"))
     found: dict[str, Measure] = {}
     for name in names:
         if name not in known:
@@ -149,6 +151,7 @@ def _all(run: Run) -> Iterable[Measure]:
         yield Measure(name, label, "cost", direction, (f"{name}_mean",), f"{name}_sd", (f"{accumulator}.sum",))
     rounds = run.rounds
     yield Measure(rounds, rounds, "length", 0, (f"{rounds}_mean",), f"{rounds}_sd", (f"{rounds}.sum",))
+    yield Measure(_LOSS, "chance of a loss", "share", -1, (_LOSS,), "", (LOSSES,))
     for outcome in run.outcomes:
         direction = sum(sign for side, sign in zip(SIDES, (1, -1), strict=True) if outcome in run.wins[side])
         yield _share(f"p_{outcome}", outcome.replace("_", " "), direction, (outcome,))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.swing import BINS, Swings
 from simcore.core.threads import usable_threads
 from simcore.distribution import Distribution
 from simcore.enums import Side, Status
@@ -39,6 +40,7 @@ __all__ = [
     "Simulation",
     "Solution",
     "batch_schedule",
+    "count_swings",
     "encode",
     "encode_checked",
     "odds",
@@ -94,6 +96,8 @@ class Simulation:
         Battle numbers ``first`` to ``first + battles - 1`` were fought.
     tally : int64 (M, K)
         Accumulators, named by ``ruleset.accumulators``.
+    swings : Swings
+        How often each swing occurred; ``swings.row(i).quantiles()`` are those of a scenario.
     outcome : int8 (M, B) or None
         Per battle, index into ``ruleset.outcomes``; None unless ``keep_battles``.
     cycles : int32 (M, B) or None
@@ -116,6 +120,7 @@ class Simulation:
     first: int
     battles: int
     tally: Tallies
+    swings: Swings
     outcome: npt.NDArray[np.int8] | None = None
     cycles: npt.NDArray[np.int32] | None = None
     survivors: npt.NDArray[np.int16] | None = None
@@ -396,8 +401,9 @@ def tally(
 
     Returns
     -------
-    int64 (N, K)
-        Accumulators by ``encoded.ruleset.accumulators``; adding rows merges runs exactly.
+    int64 (N, K + BINS)
+        Accumulators by ``encoded.ruleset.accumulators``, and behind them how often swings of each bin occurred
+        (`count_swings`); adding rows merges runs exactly.
 
     Raises
     ------
@@ -406,7 +412,7 @@ def tally(
     """
     keys = stream_keys(encoded, seed, pairing)
     chunks, starts = _split(segments)
-    out = np.zeros((len(segments), len(encoded.ruleset.accumulators)), dtype=np.int64)
+    out = np.zeros((len(segments), len(encoded.ruleset.accumulators) + BINS), dtype=np.int64)
     # Bounded calls keep the chunk tallies small and let an interrupt through.
     per_call = _CALL_BATTLES // CHUNK
     owner = np.repeat(np.arange(len(segments)), np.diff(starts))
@@ -414,8 +420,29 @@ def tally(
         part = np.ascontiguousarray(chunks[low : low + per_call])
         tallies, status, where = _launch(encoded, keys, part, threads)
         _raise_status(encoded, part, status, where)
-        np.add.at(out, owner[low : low + per_call], tallies)
+        rows, first = np.unique(owner[low : low + per_call], return_index=True)
+        out[rows] += np.add.reduceat(tallies, first, axis=0)
     return out
+
+
+def count_swings(encoded: Encoded, rows: npt.NDArray[np.int64], tallies: Tallies) -> Swings:
+    """Return how often each swing occurred.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    rows : int64 (N,)
+        Row of `encoded` of each tally.
+    tallies : int64 (N, K + BINS)
+        As `tally` returns them.
+
+    Returns
+    -------
+    Swings
+    """
+    bins = encoded.ruleset.swing_bins(encoded.arrays)
+    return Swings.from_bins(bins[rows], tallies[:, len(encoded.ruleset.accumulators) :])
 
 
 def _launch(
@@ -509,12 +536,8 @@ def simulate(
         raise problem.at(field=f"scenarios[{row}].{field}" if len(encoded) > 1 else field)
     if not keep_battles:
         segments = np.array([[row, first, battles] for row in range(len(encoded))], dtype=np.int64)
-        return Simulation(
-            encoded.ruleset,
-            first,
-            battles,
-            tally(encoded, segments, seed=seed, pairing=pairing, threads=threads),
-        )
+        found = tally(encoded, segments, seed=seed, pairing=pairing, threads=threads)
+        return _simulation(encoded, first, battles, found)
     if battles * len(encoded) > _MAX_KEPT:
         raise ScenarioError(
             f"cannot keep {battles * len(encoded):,} single battles; at most {_MAX_KEPT:,}",
@@ -527,13 +550,15 @@ def simulate(
         _raise_status(encoded, np.full((len(status), 1), row, dtype=np.int64), status, where)
         tallies.append(rows.sum(axis=0))
         kept.append(records)
-    return Simulation(
-        encoded.ruleset,
-        first,
-        battles,
-        np.stack(tallies),
-        **{name: np.stack([k[name] for k in kept]) for name in kept[0]},
-    )
+    each = {name: np.stack([k[name] for k in kept]) for name in kept[0]}
+    return _simulation(encoded, first, battles, np.stack(tallies), **each)
+
+
+def _simulation(encoded: Encoded, first: int, battles: int, tallies: Tallies, **kept: Any) -> Simulation:
+    """Wrap the tallies of all rows."""
+    swings = count_swings(encoded, np.arange(len(encoded)), tallies)
+    columns = len(encoded.ruleset.accumulators)
+    return Simulation(encoded.ruleset, first, battles, tallies[:, :columns].copy(), swings, **kept)
 
 
 def outcomes(
@@ -849,7 +874,9 @@ def odds(
     if distribution:
         raise ScenarioError(f"the battle is not solved: {reason}; leave it out", field="distribution")
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
-    return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=seed, pairing=pairing, reason=reason)
+    return Result.from_tally(
+        encoded.ruleset, model, run.tally[0], run.swings.row(0), seed=seed, pairing=pairing, reason=reason
+    )
 
 
 def rulesets() -> dict[str, dict[str, Any]]:

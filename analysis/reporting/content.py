@@ -485,9 +485,10 @@ def _risk_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the chance that the attacker loses more than he destroys, and where nine of ten swings lie."""
     risk = row.get("swing_negative", np.nan)
     if np.isnan(risk):
-        return figure_cell(np.nan, "–", "only where solved")
+        return figure_cell(np.nan, "–", "not counted")
     low, high = (figure_text(row[name], signed=True) for name in ("swing_q05", "swing_q95"))
-    return figure_cell(risk, percent_text(risk), f"swing {low} to {high} in 9 of 10")
+    bounds = "" if row["method"] == EXACT else f"{interval_text(row['lo_swing_negative'], row['hi_swing_negative'])}; "
+    return figure_cell(risk, percent_text(risk), f"{bounds}swing {low} to {high} in 9 of 10")
 
 
 def _extra_figure(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
 from simcore.run.behind import store_behind
 from simcore.run.executor import Executor, Job, check_choice, choose_executor
-from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
+from simcore.run.manifest import SCHEMA, DamagedManifestError, is_readable, newer_schema, parse_manifest
 from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.stop import stopping_politely
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from simcore.core.swing import SwingCounts
     from simcore.run.plan import GridPoint
     from simcore.schema import ScenarioModel
 
@@ -325,7 +326,7 @@ def _check_schema(content: Mapping[str, Any], path: Path) -> None:
     newer = newer_schema(content)
     if newer and isinstance(content.get("sweep"), dict):
         raise StoreError(f"{path}: {newer}")
-    if content.get("schema") != SCHEMA or not isinstance(content.get("sweep"), dict):
+    if not is_readable(content.get("schema")) or not isinstance(content.get("sweep"), dict):
         raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
 
 
@@ -843,6 +844,13 @@ class Session:
         for _, totals in itertools.groupby(in_order, key=attrgetter("matchup")):
             yield reduce(Total.plus, totals)
 
+    @staticmethod
+    def _swings(rows: PartRows, starts: npt.NDArray[np.int64]) -> list[SwingCounts | None]:
+        """Return how often each swing occurred in the runs of rows that begin at `starts`."""
+        if rows.swings is None:
+            return [None] * len(starts)
+        return rows.swings.added_up(starts.tolist(), [*starts[1:].tolist(), len(rows.swings)])
+
     def _wave_totals(self, wave: Wave, names: Sequence[str]) -> Iterator[Total]:
         """Yield what a wave adds to one matchup after the other; only the last may go on in the next part."""
         current: Total | None = None
@@ -853,9 +861,10 @@ class Session:
             numbers, starts = np.unique(rows.segments[:, 0], return_index=True)
             sums = np.add.reduceat(rows.tallies, starts, axis=0)
             solved = rows.segments[starts, 3] == 0
-            for number, part, is_solved in zip(numbers.tolist(), sums, solved.tolist(), strict=True):
+            swings = self._swings(rows, starts)
+            for number, part, is_solved, counts in zip(numbers.tolist(), sums, solved.tolist(), swings, strict=True):
                 is_exact = is_solved and number not in rows.drawn
-                new = Total(number, part, rows.errors.get(number, ""), is_exact=is_exact)
+                new = Total(number, part, rows.errors.get(number, ""), is_exact=is_exact, swings=counts)
                 if current is not None and number == current.matchup:
                     current = current.plus(new)
                     continue

@@ -61,7 +61,7 @@ AFTER, COST, SQUADS, DICE = range(4)
 
 
 class Army(NamedTuple):
-    """States of one army. N states before the rolls, E states after them.
+    """States of one army. N states before the rolls, E states after them, G states before the rallies.
 
     Attributes
     ----------
@@ -81,7 +81,9 @@ class Army(NamedTuple):
         together at most its reach; for each number of own ones again.
     hits : int64 (H, 4)
         State after the effects, cost and number of squads destroyed, dice left (-1 = nobody is active).
-    rally_start : int64 (E + 1,)
+    begun : int64 (E,)
+        Its state when the next turn has begun and nobody has rallied yet, -1 if it is broken.
+    rally_start : int64 (G + 1,)
     rally_state : int64, rally_chance : float64
         States at the next rolls.
     """
@@ -97,6 +99,7 @@ class Army(NamedTuple):
     pursuers: Any
     hit_start: Any
     hits: Any
+    begun: Any
     rally_start: Any
     rally_state: Any
     rally_chance: Any
@@ -157,6 +160,8 @@ def _copy_lane(listed, squads, side, i, to):
 def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hits, scratch):
     """Go through all outcomes of the rolls for squads in flight; returns the lanes in use, -1 if there are too few.
 
+    The turn has begun already.
+
     Parameters
     ----------
     rules, plan, odds : arrays
@@ -174,7 +179,6 @@ def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hi
     for i in range(n):
         chances[i] = 1.0
         origins[i] = i
-    begin_turn(plan, rules[_UNLIMITED] != 0, squads, side, n, np.int64(0), None)
     for c in range(plan.n_characters[side]):
         choose_tried(plan, squads, side, n, tried)
         found = n
@@ -328,6 +332,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     scratch = np.zeros(total + 2)
     before_keys, before_places = new_table(slots_for(room_before))
     after_keys, after_places = new_table(slots_for(room_after))
+    begun_keys, begun_places = new_table(slots_for(room_after))
     before = np.zeros((room_before, _IN_PLAY, MAX_TYPES), dtype=np.int16)
     after = np.zeros((room_after, _IN_PLAY, MAX_TYPES), dtype=np.int16)
     left = np.zeros(room_before, dtype=np.int64)
@@ -337,6 +342,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     pursuers = np.zeros(room_after, dtype=np.int64)
     hit_start = np.zeros(room_before + 1, dtype=np.int64)
     hits = np.empty((1024, 4), dtype=np.int64)
+    begun = np.full(room_after, -1, dtype=np.int64)
     rally_start = np.zeros(room_after + 1, dtype=np.int64)
     rally_state = np.zeros(256, dtype=np.int64)
     rally_chance = np.zeros(256)
@@ -347,6 +353,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     _keep_state(squads, side, listed, np.int64(0), before, np.int64(0))
     n = np.int64(1)
     n_after = np.int64(0)
+    n_begun = np.int64(0)
     n_hits = np.int64(0)
     n_rallies = np.int64(0)
     expanded = np.int64(0)
@@ -410,7 +417,6 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
             _describe_hits(squads, result, side, listed, type_dice, type_cost, combinations, hits, n_hits)
             n_hits += combinations
         while expanded < n_after and not full:
-            first = expanded
             n_batch = np.int64(0)
             while expanded < n_after and n_batch < len(batch):
                 e = expanded
@@ -430,6 +436,18 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
                 load_state(listed, dealt, side, after, e, n_batch, n_batch + 1)
                 batch[n_batch] = e
                 n_batch += 1
+            # Squads in line and those that come back stand in the same place then: many states are one.
+            begin_turn(plan, rules[_UNLIMITED] != 0, dealt, side, n_batch, np.int64(0), None)
+            _fill_keys(dealt, side, listed, bases, n_batch, keys)
+            first = n_begun
+            for i in range(n_batch):
+                g = find_or_add(begun_keys, begun_places, keys[i], n_begun)
+                begun[batch[i]] = g
+                if g == n_begun:
+                    if g - first < i:
+                        _copy_lane(listed, dealt, side, i, g - first)
+                    n_begun += 1
+            n_batch = n_begun - first
             found = expand_rally(
                 rules, plan, odds, dealt, side, n_batch, chances, origins, tried, hits_rolled, scratch
             )  # fmt: skip
@@ -444,13 +462,10 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
             for i in range(found):
                 if chances[i] > 0.0:
                     counts[origins[i] + 1] += 1
-            done = np.int64(0)
-            for state in range(first, expanded):
-                rally_start[state] = n_rallies
-                if broken[state] == 0:
-                    n_rallies += counts[done + 1]
-                    counts[done + 1] = n_rallies
-                    done += 1
+            for i in range(n_batch):
+                rally_start[first + i] = n_rallies
+                n_rallies += counts[i + 1]
+                counts[i + 1] = n_rallies
             counts[0] = rally_start[first]
             if not remembers:
                 for k in range(n_types):
@@ -477,7 +492,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         n_hits = np.int64(0)
         n_rallies = np.int64(0)
     hit_start[n] = n_hits
-    rally_start[n_after if not full else 0] = n_rallies
+    rally_start[n_begun if not full else 0] = n_rallies
     size, order, place = _sort_states(listed, rules, before, active, n)
     sorted_starts, sorted_hits = _sort_hits(order, hit_start, hits)
     for i in range(n_rallies):
@@ -494,7 +509,8 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         pursuers=pursuers,
         hit_start=sorted_starts,
         hits=sorted_hits,
-        rally_start=rally_start,
+        begun=begun,
+        rally_start=rally_start[: n_begun + 1],
         rally_state=rally_state,
         rally_chance=rally_chance,
     )

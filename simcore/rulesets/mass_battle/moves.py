@@ -23,6 +23,7 @@ __all__ = [
     "KINDS",
     "Frame",
     "Scratch",
+    "bound_of",
     "kept_ones",
     "move_line",
     "new_scratch",
@@ -31,6 +32,7 @@ __all__ = [
     "pool_with",
     "settle_owed",
     "solve_block",
+    "solve_filled",
 ]
 
 _SUPPORT = int(RowField.SUPPORT)
@@ -421,6 +423,13 @@ def outlast_limit(frame, terms, lefts, own, enemy, worths, start, limit):
                         row_a = at_a[a, index_b, kb, ka, 0]
                         total += weighed_a[row_a] * weighed_b[row_b]
             share = max(share, total / (worth_a[a] * worth_b[b]))
+    return bound_of(share, worths, start, limit)
+
+
+@part
+def bound_of(share, worths, start, limit):
+    """Return the bound of what goes on after a limit of turns, if each turn leaves at most a share of the worth."""
+    worth_a, worth_b = worths
     if share >= 1.0:
         return 1.0
     bound = worth_a[start[0]] / worth_a.min() * (worth_b[start[1]] / worth_b.min())
@@ -547,11 +556,16 @@ def solve_block(frame, terms, lefts, own, enemy, span, flow, spent, matrix, line
     matrix, lines : float64
         Scratch: the square of the pairs of a block, and `KINDS` times them.
     """
+    _fill_block(frame, terms, lefts, own, enemy, span, matrix)
+    return solve_filled(span, np.int64(len(lefts[1])), flow, spent, matrix, lines)
+
+
+@part
+def solve_filled(span, n_b, flow, spent, matrix, lines):
+    """Solve a small block, as `solve_block` does, when the matrix has been filled; `n_b` states in a line."""
     a_first, a_last, b_first, b_last = span
-    n_b = len(lefts[1])
     width = b_last - b_first
     n = (a_last - a_first) * width
-    _fill_block(frame, terms, lefts, own, enemy, span, matrix)
     if not _factor(matrix, n):
         return False
     for a in range(a_first, a_last):

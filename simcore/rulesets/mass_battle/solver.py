@@ -33,6 +33,7 @@ from simcore.rulesets.mass_battle.encoding import (
     Accumulator,
     Initiative,
     Outcome,
+    PoolModel,
     PursuitLimit,
     RowField,
     Standing,
@@ -50,6 +51,8 @@ from simcore.rulesets.mass_battle.moves import (
     settle_owed,
     solve_block,
 )
+from simcore.rulesets.mass_battle.plain_moves import PlainArmy, outlast_limit_plainly, run_plainly
+from simcore.rulesets.mass_battle.plain_rows import find_classes, list_cases, list_plain_rows
 from simcore.rulesets.mass_battle.steps import GOES_ON, conclude
 from simcore.rulesets.mass_battle.turn_rows import (
     CAUGHT,
@@ -57,6 +60,7 @@ from simcore.rulesets.mass_battle.turn_rows import (
     CAUGHT_SQ,
     CHASES,
     CHASES_LOST,
+    FACTS,
     LOST,
     LOST_SQ,
     MASS,
@@ -89,6 +93,8 @@ _UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _MUTUAL = int(RowField.MUTUAL_OUTCOME)
 _MAX_TURNS = int(RowField.MAX_TURNS)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
+_POOL_MODEL = int(RowField.POOL_MODEL)
+_DIFFERENCE = int(PoolModel.DIFFERENCE)
 _SIMULTANEOUS = int(Initiative.SIMULTANEOUS)
 _DEFENDER_FIRST = int(Initiative.DEFENDER_FIRST)
 _ONE_PER_SQUAD = int(PursuitLimit.ONE_PER_SQUAD)
@@ -128,8 +134,6 @@ _MOST_EFFORT = 1 << 38
 _PASSED, _BEATEN, _UNDECIDED_YET, _CHASED = range(4)
 """Columns of the weights of an army's rows: how often each is passed; where the enemy breaks, where the limit is
 reached while both stand, and, from `_CHASED` on, where the enemy stands and pursues at a level."""
-_FACTS = 5
-"""Columns of `Rows.facts` for a level of pursuit."""
 
 
 @part
@@ -166,8 +170,8 @@ def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
     moments[2] += p * lost_b * mass_a
     moments[3] += (p * facts_b[b, LOST_SQ] + 2.0 * qb * lost_b) * mass_a
     moments[4] += p * lost_a * lost_b + qa * lost_b * mass_a + qb * lost_a * mass_b
-    for j in range((facts_a.shape[1] - CHASES) // _FACTS):
-        shift = _FACTS * j
+    for j in range((facts_a.shape[1] - CHASES) // FACTS):
+        shift = FACTS * j
         c = facts_a[a, CHASES + shift]
         if c > 0.0 and breaks_b > 0.0:
             sums_b[b, _CHASED + j] += p * c
@@ -221,6 +225,53 @@ def _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments):
                             facts_a, facts_b, row_a, row_b, p, spent[pair + 1], spent[pair + 2],
                             sums_a, sums_b, is_last, moments,
                         )  # fmt: skip
+
+
+@part
+def _facts_by_pool(facts, mix, span, n):
+    """Return the facts of `n` states for each pool of the enemy, from those for each case."""
+    pools, cases = mix.shape
+    out = np.zeros((n * pools, facts.shape[1]))
+    for s in range(n):
+        for p in range(pools):
+            for c in range(span[p, 0], span[p, 1]):
+                w = mix[p, c]
+                for k in range(facts.shape[1]):
+                    out[s * pools + p, k] += w * facts[s * cases + c, k]
+    return out
+
+
+@part
+def _weights_by_case(weights, mix, span, n):
+    """Return the weights of rows of `n` states for each case of the enemy, from those for each pool."""
+    pools, cases = mix.shape
+    out = np.zeros((n * cases, weights.shape[1]))
+    for s in range(n):
+        for p in range(pools):
+            if weights[s * pools + p, _PASSED] == 0.0:
+                continue
+            for c in range(span[p, 0], span[p, 1]):
+                w = mix[p, c]
+                for k in range(weights.shape[1]):
+                    out[s * cases + c, k] += w * weights[s * pools + p, k]
+    return out
+
+
+@part
+def _account_plainly(first, second, facts, spent, weights, moments):
+    """Book the time `spent` in pairs of states, as `_account` does, in a plain battle; rows are by pool."""
+    facts_a, facts_b = facts
+    sums_a, sums_b = weights
+    n_b = len(second.roll)
+    pools_a, pools_b = len(first.mix), len(second.mix)
+    for a in range(len(first.roll)):
+        for b in range(n_b):
+            pair = KINDS * (a * n_b + b)
+            if spent[pair] != 0.0:
+                _book(
+                    facts_a, facts_b, a * pools_b + second.roll[b], b * pools_a + first.roll[a],
+                    spent[pair], spent[pair + 1], spent[pair + 2], sums_a, sums_b, False, moments,
+                )  # fmt: skip
 
 
 @part
@@ -567,6 +618,212 @@ def _run_by_turn(
 
 
 @part
+def _most_dice(ranges, as_counted):
+    """Most dice that are thrown together."""
+    most = np.int64(2)
+    for low, high in ranges:
+        most = max(most, high, dice_of(as_counted, low))
+    return most
+
+
+@part
+def _rolls_of(terms, left, low):
+    """Pool of each state of an army whose pool does not depend on the enemy."""
+    rolls = np.zeros(len(left), dtype=np.int64)
+    for s in range(len(left)):
+        rolls[s] = pool_index(pool_with(terms, left[s], np.int64(0)), left[s], low)
+    return rolls
+
+
+@part
+def _plain_army(army, classes, cases, rows):
+    return PlainArmy(
+        size=army.size,
+        class_of=classes.of,
+        past_class=classes.past,
+        members=classes.members,
+        member_start=classes.start,
+        roll=cases.roll,
+        mix=cases.mix,
+        span=cases.span,
+        class_span=cases.class_span,
+        cells=cases.cells,
+        start=rows.start,
+        stays=rows.stays,
+        state=rows.state,
+        chance=rows.chance,
+        loss=rows.loss,
+    )
+
+
+@part
+def _places_of(n, cases):
+    """Places of the rows of a plain battle: one for each state and case."""
+    return np.arange(n * cases).astype(np.int32).reshape((n, cases, 1, 1, 1))
+
+
+@part
+def _solve_plainly(rules, plan, roles, armies, counts, ranges, tables, levels, moments, acc):
+    """Solve a plain battle in which no limit of turns matters; returns whether it is one.
+
+    Parameters
+    ----------
+    rules, plan : arrays
+    roles : tuple of int64
+        The armies' sides.
+    armies : tuple of Army
+    counts : tuple of tuples of int64
+        Numbers of states before and after the rolls.
+    ranges : tuple of tuples of int64
+        Least and largest pools.
+    tables : tuple of arrays
+    levels : int64
+        Levels of pursuit.
+    moments : float64 (5,)
+        Output, as of `_book`.
+    acc : float64 (K,)
+        Output.
+    """
+    army_a, army_b = armies
+    n_a, n_b = counts[0][0], counts[1][0]
+    terms = _both_terms(rules, plan, roles, np.int64(1))
+    classes_a, classes_b = find_classes(army_a, n_a), find_classes(army_b, n_b)
+    cases_a, hits_on_b, fits_b = list_cases(
+        rules, tables, ranges[0][1] - ranges[0][0] + 2, ranges[0][0], _rolls_of(terms[0], army_a.left, ranges[0][0]),
+        classes_a, army_b.reach,
+    )  # fmt: skip
+    cases_b, hits_on_a, fits_a = list_cases(
+        rules, tables, ranges[1][1] - ranges[1][0] + 2, ranges[1][0], _rolls_of(terms[1], army_b.left, ranges[1][0]),
+        classes_b, army_a.reach,
+    )  # fmt: skip
+    if not (fits_a and fits_b):
+        return False
+    rows_a = list_plain_rows(rules, plan, army_a, n_a, counts[0][1], roles[0], levels, classes_a, hits_on_a)
+    rows_b = list_plain_rows(rules, plan, army_b, n_b, counts[1][1], roles[1], levels, classes_b, hits_on_b)
+    first = _plain_army(army_a, classes_a, cases_a, rows_a)
+    second = _plain_army(army_b, classes_b, cases_b, rows_b)
+    limit = rules[_MAX_TURNS]
+    if limit > 0:
+        begins = (army_a.start, army_b.start)
+        worths = (_worth(army_a, n_a), _worth(army_b, n_b))
+        if outlast_limit_plainly(first, second, worths, begins, limit) > _DROPPED:
+            return False
+    spent = np.zeros(KINDS * n_a * n_b)
+    if not run_plainly(first, second, army_a.start * n_b + army_b.start, _DROPPED, spent):
+        return False
+    turns = _add_up(spent, np.int64(0))
+    acc[_A_TURNS] = turns
+    acc[_A_TURNS + 1] = 2.0 * _add_up(spent, np.int64(KINDS - 1)) + turns
+    facts = (
+        _facts_by_pool(rows_a.facts, cases_b.mix, cases_b.span, n_a),
+        _facts_by_pool(rows_b.facts, cases_a.mix, cases_a.span, n_b),
+    )
+    weights = (np.zeros((len(facts[0]), _CHASED + levels)), np.zeros((len(facts[1]), _CHASED + levels)))
+    _account_plainly(first, second, facts, spent, weights, moments)
+    _add_ends(
+        rules, plan, army_a, counts[0][1], roles[0], _places_of(n_a, np.int64(cases_b.mix.shape[1])),
+        _weights_by_case(weights[0], cases_b.mix, cases_b.span, n_a), hits_on_a, np.int64(1), levels, acc,
+    )  # fmt: skip
+    _add_ends(
+        rules, plan, army_b, counts[1][1], roles[1], _places_of(n_b, np.int64(cases_a.mix.shape[1])),
+        _weights_by_case(weights[1], cases_a.mix, cases_a.span, n_b), hits_on_b, np.int64(1), levels, acc,
+    )  # fmt: skip
+    return True
+
+
+@part
+def _solve_any(
+    rules, plan, roles, armies, counts, ranges, tables, levels, ones, dice_kinds, changing, moments, acc
+):  # fmt: skip
+    """Solve a battle of any kind; returns False where there is more to do than allowed.
+
+    Parameters
+    ----------
+    rules, plan, roles, armies, counts, ranges, tables, levels, moments, acc
+        As of `_solve_plainly`.
+    ones : tuple of int64
+        Largest numbers of ones that are told apart.
+    dice_kinds : int64
+        As of `Frame`.
+    changing : int64
+        Turns after which pools change no more.
+    """
+    army_a, army_b = armies
+    n_a, after_a = counts[0]
+    n_b, after_b = counts[1]
+    low_first, high_first = ranges[0]
+    low_second, high_second = ranges[1]
+    ones_first, ones_second = ones
+    pools_first = high_first - low_first + 2
+    pools_second = high_second - low_second + 2
+    places = pools_second * (ones_first + 1) * (ones_second + 1)
+    kinds_b = pools_first * (ones_first + 1) * (ones_second + 1) * dice_kinds
+    if n_a * places > _MOST_HITS or n_b * kinds_b > _MOST_HITS:
+        return False
+    values_a, places_a, lists_a, fits_a = list_chances(
+        rules, tables, pools_second, low_second, ones_second, army_a.reach
+    )  # fmt: skip
+    values_b, places_b, lists_b, fits_b = list_chances(
+        rules, tables, pools_first, low_first, ones_first, army_b.reach
+    )  # fmt: skip
+    if not (fits_a and fits_b):
+        return False
+    chances_a = (values_a, places_a, lists_a)
+    chances_b = (values_b, places_b, lists_b)
+    rows_a, good_a = list_rows(
+        rules, plan, army_a, n_a, after_a, roles[0], pools_second, low_second, ones_second, ones_first, levels,
+        np.int64(1), chances_a,
+    )  # fmt: skip
+    rows_b, good_b = list_rows(
+        rules, plan, army_b, n_b, after_b, roles[1], pools_first, low_first, ones_first, ones_second, levels,
+        dice_kinds, chances_b,
+    )  # fmt: skip
+    if not (good_a and good_b):
+        return False
+    frame = Frame(
+        sequential=np.int64(1 if rules[_INITIATIVE] != _SIMULTANEOUS else 0),
+        dice_kinds=dice_kinds,
+        low_first=low_first,
+        low_second=low_second,
+        ones_first=ones_first,
+        ones_second=ones_second,
+        every_roll=rules[_ONES_EVERY_ROLL],
+        as_counted=rules[_NEGATIVE_COUNT],
+    )
+    lefts = (army_a.left, army_b.left)
+    own = (rows_a.at, rows_a.span, rows_a.chance, rows_a.loss)
+    enemy = (rows_b.at, rows_b.span, rows_b.chance, rows_b.loss)
+    facts = (rows_a.facts, rows_b.facts)
+    weights = (np.zeros((len(rows_a.facts), _CHASED + levels)), np.zeros((len(rows_b.facts), _CHASED + levels)))
+    start = army_a.start * n_b + army_b.start
+    limit = rules[_MAX_TURNS]
+    done = False
+    if changing == 0:
+        terms = _both_terms(rules, plan, roles, np.int64(1))
+        done = limit == 0
+        if not done:
+            begins = (army_a.start, army_b.start)
+            worths = (_worth(army_a, n_a), _worth(army_b, n_b))
+            done = outlast_limit(frame, terms, lefts, own, enemy, worths, begins, limit) <= _DROPPED
+        if done:
+            spent = np.zeros(KINDS * n_a * n_b)
+            sizes = (army_a.size, army_b.size)
+            done = _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent)
+        if done:
+            turns = _add_up(spent, np.int64(0))
+            acc[_A_TURNS] = turns
+            acc[_A_TURNS + 1] = 2.0 * _add_up(spent, np.int64(KINDS - 1)) + turns
+            _account(frame, terms, lefts, (own[0], enemy[0]), facts, spent, weights, False, moments)
+    if not done and not _run_by_turn(
+        rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc
+    ):  # fmt: skip
+        return False
+    _add_ends(rules, plan, army_a, after_a, roles[0], rows_a.at, weights[0], chances_a, low_second, levels, acc)
+    _add_ends(rules, plan, army_b, after_b, roles[1], rows_b.at, weights[1], chances_b, low_first, levels, acc)
+    return True
+
+
+@part
 def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     """Solve one battle exactly.
 
@@ -634,83 +891,24 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         status[row] = _CAPACITY
         return
     reached[row] = n_a * n_b
-    pools_first = high_first - low_first + 2
-    pools_second = high_second - low_second + 2
-    places = pools_second * (ones_first + 1) * (ones_second + 1)
-    kinds_b = pools_first * (ones_first + 1) * (ones_second + 1) * dice_kinds
-    if n_a * places > _MOST_HITS or n_b * kinds_b > _MOST_HITS:
-        status[row] = _CAPACITY
-        return
     as_counted = rules[_NEGATIVE_COUNT]
-    most_dice = max(
-        high_first, high_second, dice_of(as_counted, low_first), dice_of(as_counted, low_second), np.int64(2)
-    )  # fmt: skip
+    ranges = ((low_first, high_first), (low_second, high_second))
+    most_dice = _most_dice(ranges, as_counted)
     tables = (binomials(most_dice, 1, 2), binomials(most_dice, 2, 3), binomials(most_dice, 1, 3))
-    values_a, places_a, lists_a, fits_a = list_chances(
-        rules, tables, pools_second, low_second, ones_second, army_a.reach
-    )  # fmt: skip
-    values_b, places_b, lists_b, fits_b = list_chances(
-        rules, tables, pools_first, low_first, ones_first, army_b.reach
-    )  # fmt: skip
-    if not (fits_a and fits_b):
-        status[row] = _CAPACITY
-        return
-    chances_a = (values_a, places_a, lists_a)
-    chances_b = (values_b, places_b, lists_b)
-    rows_a, good_a = list_rows(
-        rules, plan, army_a, n_a, after_a, roles[0], pools_second, low_second, ones_second, ones_first, levels,
-        np.int64(1), chances_a,
-    )  # fmt: skip
-    rows_b, good_b = list_rows(
-        rules, plan, army_b, n_b, after_b, roles[1], pools_first, low_first, ones_first, ones_second, levels,
-        dice_kinds, chances_b,
-    )  # fmt: skip
-    if not (good_a and good_b):
-        status[row] = _CAPACITY
-        return
-    frame = Frame(
-        sequential=np.int64(1 if sequential else 0),
-        dice_kinds=dice_kinds,
-        low_first=low_first,
-        low_second=low_second,
-        ones_first=ones_first,
-        ones_second=ones_second,
-        every_roll=rules[_ONES_EVERY_ROLL],
-        as_counted=as_counted,
-    )
-    lefts = (army_a.left, army_b.left)
-    own = (rows_a.at, rows_a.span, rows_a.chance, rows_a.loss)
-    enemy = (rows_b.at, rows_b.span, rows_b.chance, rows_b.loss)
-    facts = (rows_a.facts, rows_b.facts)
-    weights = (np.zeros((len(rows_a.facts), _CHASED + levels)), np.zeros((len(rows_b.facts), _CHASED + levels)))
-    moments = np.zeros(5)
-    start = army_a.start * n_b + army_b.start
-    limit = rules[_MAX_TURNS]
     changing = np.int64(max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1)
+    moments = np.zeros(5)
+    armies_of = (army_a, army_b)
+    counts = ((n_a, after_a), (n_b, after_b))
+    no_ones = ones_first == 0 and ones_second == 0
     done = False
-    if changing == 0:
-        terms = _both_terms(rules, plan, roles, np.int64(1))
-        done = limit == 0
-        if not done:
-            begins = (army_a.start, army_b.start)
-            worths = (_worth(army_a, n_a), _worth(army_b, n_b))
-            done = outlast_limit(frame, terms, lefts, own, enemy, worths, begins, limit) <= _DROPPED
-        if done:
-            spent = np.zeros(KINDS * n_a * n_b)
-            sizes = (army_a.size, army_b.size)
-            done = _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent)
-        if done:
-            turns = _add_up(spent, np.int64(0))
-            acc[_A_TURNS] = turns
-            acc[_A_TURNS + 1] = 2.0 * _add_up(spent, np.int64(KINDS - 1)) + turns
-            _account(frame, terms, lefts, (own[0], enemy[0]), facts, spent, weights, False, moments)
-    if not done and not _run_by_turn(
-        rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc
+    if not sequential and no_ones and changing == 0 and rules[_POOL_MODEL] != _DIFFERENCE:
+        done = _solve_plainly(rules, plan, roles, armies_of, counts, ranges, tables, levels, moments, acc)
+    if not done and not _solve_any(
+        rules, plan, roles, armies_of, counts, ranges, tables, levels, (ones_first, ones_second), dice_kinds, changing,
+        moments, acc,
     ):  # fmt: skip
         status[row] = _CAPACITY
         return
-    _add_ends(rules, plan, army_a, after_a, roles[0], rows_a.at, weights[0], chances_a, low_second, levels, acc)
-    _add_ends(rules, plan, army_b, after_b, roles[1], rows_b.at, weights[1], chances_b, low_first, levels, acc)
     for o in range(_N_OUTCOMES):
         acc[_A_BATTLES] += acc[_A_OUTCOMES + o]
     for k in range(2):

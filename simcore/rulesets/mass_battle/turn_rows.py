@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial
-from simcore.core.jit import kernel, part
+from simcore.core.jit import inlined_leaf, kernel, part
 from simcore.rulesets.mass_battle.army_states import AFTER, COST, DICE, count_outcomes, grown, load_state
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, RowField, Standing
 from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battles
@@ -23,6 +23,7 @@ __all__ = [
     "CAUGHT_SQ",
     "CHASES",
     "CHASES_LOST",
+    "FACTS",
     "HIGH",
     "LOST",
     "LOST_SQ",
@@ -31,15 +32,20 @@ __all__ = [
     "START",
     "STAYS",
     "Rows",
+    "add_effects",
+    "add_facts",
     "binomials",
     "chances_of",
     "dice_of",
     "face",
     "in_reach",
+    "keep_outcomes",
     "list_chances",
     "list_rows",
     "ones_of",
     "pool_index",
+    "price_captures",
+    "wanted_reaches",
 ]
 
 _ACTIVE = int(Standing.ACTIVE)
@@ -62,7 +68,7 @@ LOW, HIGH, START = range(3)
 MASS, STAYS, LOST, LOST_SQ = range(4)
 CHASES, CHASES_LOST, CAUGHT, CAUGHT_SQ, CAUGHT_LOST = (4, 5, 6, 7, 8)
 """Columns of `Rows.facts`: those from `CHASES` on are for a level of pursuit, and recur for the next."""
-_FACTS = 5
+FACTS = 5
 """Columns for a level of pursuit."""
 
 
@@ -128,7 +134,7 @@ def _of_ones(third, dice, ones, most_ones, counted):
 
 
 @kernel
-def _add_effects(rules, six, five_up, four_up, reach, chance, out):
+def add_effects(rules, six, five_up, four_up, reach, chance, out):
     """Add a chance where its effects stand in the list of outcomes, the surplus dropped (MB-13, MB-14)."""
     faces = (four_up - five_up, five_up - six, six)
     left = reach
@@ -183,7 +189,7 @@ def chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out):
                 if part < _TINY:
                     continue
                 for six in range(five + 1):
-                    _add_effects(rules, six, five, four, reach, part * half[five, six], out)
+                    add_effects(rules, six, five, four, reach, part * half[five, six], out)
         if not counted:
             _scale(out, reach)
         return
@@ -195,11 +201,41 @@ def chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out):
             if chance == 0.0:
                 continue
             if main == 1 and confirms(hits, others, rules[_NEGATIVE_ANY]):
-                _add_effects(rules, 0, 0, 1, reach, chance / 3.0, out)
-                _add_effects(rules, 0, 1, 1, reach, chance / 3.0, out)
-                _add_effects(rules, 1, 1, 1, reach, chance / 3.0, out)
+                add_effects(rules, 0, 0, 1, reach, chance / 3.0, out)
+                add_effects(rules, 0, 1, 1, reach, chance / 3.0, out)
+                add_effects(rules, 1, 1, 1, reach, chance / 3.0, out)
             else:
                 out[0, 0, 0] += chance
+
+
+@part
+def wanted_reaches(reaches):
+    """Return for every reach whether there is a state with it, and how many outcomes all of them have together."""
+    most = np.int64(0)
+    for s in range(len(reaches)):
+        most = max(most, reaches[s])
+    wanted = np.zeros(most + 1, dtype=np.int64)
+    for s in range(len(reaches)):
+        wanted[reaches[s]] = 1
+    outcomes = np.int64(0)
+    for reach in range(most + 1):
+        outcomes += wanted[reach] * count_outcomes(reach)
+    return wanted, outcomes
+
+
+@part
+def keep_outcomes(out, reach, chances, outcomes, at):
+    """Append the outcomes that there are in `out` to a list with `at` entries; returns how many there are then."""
+    place = np.int64(0)
+    for d in range(reach + 1):
+        for u in range(reach + 1 - d):
+            for v in range(reach + 1 - d - u):
+                if out[d, u, v] > 0.0:
+                    chances[at] = out[d, u, v]
+                    outcomes[at] = place
+                    at += 1
+                place += 1
+    return at
 
 
 @part
@@ -228,15 +264,8 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
         False if there is no room.
     """
     half, thirds, third = tables
-    most_reach = np.int64(0)
-    for s in range(len(reaches)):
-        most_reach = max(most_reach, reaches[s])
-    wanted = np.zeros(most_reach + 1, dtype=np.int64)
-    for s in range(len(reaches)):
-        wanted[reaches[s]] = 1
-    at_once = np.int64(0)
-    for reach in range(most_reach + 1):
-        at_once += wanted[reach] * count_outcomes(reach)
+    wanted, at_once = wanted_reaches(reaches)
+    most_reach = np.int64(len(wanted) - 1)
     lists = np.zeros((pools, most_ones + 1, most_reach + 1, 2), dtype=np.int64)
     rolls = np.int64(0)
     for p in range(pools):
@@ -263,15 +292,7 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
                     at += 1
                 else:
                     chances_of(rules, half, thirds, third, pool, reach, ones, most_ones, out)
-                    place = np.int64(0)
-                    for d in range(reach + 1):
-                        for u in range(reach + 1 - d):
-                            for v in range(reach + 1 - d - u):
-                                if out[d, u, v] > 0.0:
-                                    chances[at] = out[d, u, v]
-                                    outcomes[at] = place
-                                    at += 1
-                                place += 1
+                    at = keep_outcomes(out, np.int64(reach), chances, outcomes, at)
                 lists[p, ones, reach, 1] = at
     return chances, outcomes, lists, True
 
@@ -326,6 +347,42 @@ def pool_index(pool, dice, pool_low):
 
 
 @part
+def price_captures(rules, plan, army, n_after, side, levels):
+    """Return what a broken army loses to its pursuers in each state after the rolls, for each level of pursuit."""
+    squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
+    in_line = np.zeros((2, 1), dtype=np.int32)
+    listed = plan.listed[side, : plan.n_types[side]]
+    price = np.zeros((n_after, levels))
+    for e in range(n_after):
+        if army.broken[e] != 0:
+            for j in range(levels):
+                if in_reach(rules, listed, army.after, side, e, np.int64(j)) > 0:
+                    price[e, j] = _caught_cost(rules, plan, listed, army.after, side, e, np.int64(j), squads, in_line)
+    return price
+
+
+@inlined_leaf
+def add_facts(facts, row, q, cost, is_broken, pursuers, price, e):
+    """Add an outcome with probability `q` to the facts of a row; it leads to state `e` after the rolls."""
+    levels = price.shape[1]
+    facts[row, MASS] += q
+    facts[row, LOST] += q * cost
+    facts[row, LOST_SQ] += q * cost * cost
+    if is_broken:
+        for j in range(levels):
+            c = price[e, j]
+            if c != 0.0:
+                facts[row, CAUGHT + FACTS * j] += q * c
+                facts[row, CAUGHT_SQ + FACTS * j] += q * c * c
+                facts[row, CAUGHT_LOST + FACTS * j] += q * c * cost
+    else:
+        j = min(pursuers, levels - 1)
+        facts[row, STAYS] += q
+        facts[row, CHASES + FACTS * j] += q
+        facts[row, CHASES_LOST + FACTS * j] += q * cost
+
+
+@part
 def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, own_ones, levels, by_dice, chances):
     """Work out what a turn does to one army in each state, for each pool of the enemy and so on.
 
@@ -357,30 +414,22 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
     kinds = pools * (most_ones + 1) * (own_ones + 1) * by_dice
     at = np.full((n, pools, most_ones + 1, own_ones + 1, by_dice), -1, dtype=np.int32)
     span = np.zeros((n * kinds, 3), dtype=np.int64)
-    facts = np.zeros((n * kinds, CHASES + _FACTS * levels))
+    facts = np.zeros((n * kinds, CHASES + FACTS * levels))
     chance = np.zeros(1024)
     loss = np.zeros(1024)
     row_chance = np.zeros((by_dice, n))
     row_loss = np.zeros((by_dice, n))
-    squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
-    in_line = np.zeros((2, 1), dtype=np.int32)
-    broken, after = army.broken, army.after
-    listed = plan.listed[side, : plan.n_types[side]]
-    price = np.zeros((n_after, levels))
-    for e in range(n_after):
-        if broken[e] != 0:
-            for j in range(levels):
-                if in_reach(rules, listed, after, side, e, np.int64(j)) > 0:
-                    price[e, j] = _caught_cost(rules, plan, listed, after, side, e, np.int64(j), squads, in_line)
+    price = price_captures(rules, plan, army, n_after, side, levels)
+    broken, begun = army.broken, army.begun
     active, reaches, pursuers = army.active, army.reach, army.pursuers
     hit_start, hits = army.hit_start, army.hits
     rally_start, rally_state, rally_chance = army.rally_start, army.rally_state, army.rally_chance
-    reach = np.zeros((n_after, 2), dtype=np.int64)
-    for e in range(n_after):
-        reach[e, LOW] = n
-        for m in range(rally_start[e], rally_start[e + 1]):
-            reach[e, LOW] = min(reach[e, LOW], rally_state[m])
-            reach[e, HIGH] = max(reach[e, HIGH], rally_state[m] + 1)
+    reach = np.zeros((len(rally_start), 2), dtype=np.int64)
+    for g in range(len(rally_start) - 1):
+        reach[g, LOW] = n
+        for m in range(rally_start[g], rally_start[g + 1]):
+            reach[g, LOW] = min(reach[g, LOW], rally_state[m])
+            reach[g, HIGH] = max(reach[g, HIGH], rally_state[m] + 1)
     r = np.int64(0)
     entries = np.int64(0)
     for p in range(pools):
@@ -405,28 +454,17 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
                         row = first_row + b
                         e = hits[h, AFTER]
                         cost = np.float64(hits[h, COST])
-                        facts[row, MASS] += q
-                        facts[row, LOST] += q * cost
-                        facts[row, LOST_SQ] += q * cost * cost
+                        add_facts(facts, row, q, cost, broken[e] != 0, pursuers[e], price, e)
                         if broken[e] != 0:
-                            for j in range(levels):
-                                c = price[e, j]
-                                if c != 0.0:
-                                    facts[row, CAUGHT + _FACTS * j] += q * c
-                                    facts[row, CAUGHT_SQ + _FACTS * j] += q * c * c
-                                    facts[row, CAUGHT_LOST + _FACTS * j] += q * c * cost
                             continue
-                        j = min(pursuers[e], levels - 1)
-                        facts[row, STAYS] += q
-                        facts[row, CHASES + _FACTS * j] += q
-                        facts[row, CHASES_LOST + _FACTS * j] += q * cost
-                        for m in range(rally_start[e], rally_start[e + 1]):
+                        g = begun[e]
+                        for m in range(rally_start[g], rally_start[g + 1]):
                             state = rally_state[m]
                             w = q * rally_chance[m]
                             row_chance[b, state] += w
                             row_loss[b, state] += w * cost
-                        span[row, LOW] = min(span[row, LOW], reach[e, LOW])
-                        span[row, HIGH] = max(span[row, HIGH], reach[e, HIGH])
+                        span[row, LOW] = min(span[row, LOW], reach[g, LOW])
+                        span[row, HIGH] = max(span[row, HIGH], reach[g, HIGH])
                     for b in range(by_dice):
                         row = first_row + b
                         low = span[row, LOW]
