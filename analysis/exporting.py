@@ -51,7 +51,7 @@ _RUN_TABLES: Final[dict[str, Callable[[Summary], pd.DataFrame]]] = {
 }
 PRICED: Final = ("prices", "duels")
 """Tables of a run whose units were priced."""
-COMPARED: Final = ("comparison", "verdicts", "changes")
+COMPARED: Final = ("comparison", "mix_comparison", "verdicts", "changes")
 """Tables of a comparison with another run."""
 TABLES: Final = (*_RUN_TABLES, *COMPARED)
 _CHUNK: Final = 20_000

@@ -44,7 +44,7 @@ def _between(text: str | None) -> tuple[str, list[Any]] | None:
 class CompareTables(Tables):
     """Tables of a comparison."""
 
-    names: ClassVar = ("comparison", "verdicts", "changes")
+    names: ClassVar = ("comparison", "mix_comparison", "verdicts", "changes")
     table: Annotated[str | None, table_option(*names)] = None
 
 

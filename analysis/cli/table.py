@@ -18,14 +18,14 @@ class ExportTables(Tables):
 
     names: ClassVar = (
         "matchups", "mixes", "survivors", "game", "restricted", "residuals", "prices", "duels",
-        "comparison", "verdicts", "changes",
+        "comparison", "mix_comparison", "verdicts", "changes",
     )  # fmt: skip
     table: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="matchups, mixes, survivors; game, restricted, residuals; prices, duels; with --against comparison, "
-            "verdicts, changes.",
+            "mix_comparison, verdicts, changes.",
             show_default="all that there are",
         ),
     ] = None

@@ -89,7 +89,7 @@ def write_fought(folder: Path, matchups: Sequence[Fought], *, keep_outcomes: boo
             won_here = fought.wins[first : first + count]
             codes.append(np.where(won_here, 0, OUTCOMES.index("defender_wins")).astype(np.int8).tobytes())
     write(folder, rows, accumulators=list(ACCUMULATORS), **manifest)
-    name = hashlib.sha256(json.dumps(segments).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps([segments, tallies]).encode()).hexdigest()
     kept = tuple(codes) if keep_outcomes else ()
     counted = Swings.from_bins(np.tile([1, 1, _BELOW], (len(swings), 1)), np.array(swings, np.int64))
     sums = np.array(tallies, np.int64)

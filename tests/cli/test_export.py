@@ -66,10 +66,10 @@ def test_into_files_and_folders(cli: Cli, run: Path, tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8").startswith("grid.edition.tank.cost,")
     answer = cli("export", run, "--out", tmp_path / "all", "--format", "json", "--against", run)
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == [
-        "changes.json", "comparison.json", "game.json", "matchups.json", "mixes.json", "residuals.json",
-        "restricted.json", "survivors.json", "verdicts.json",
+        "changes.json", "comparison.json", "game.json", "matchups.json", "mix_comparison.json", "mixes.json",
+        "residuals.json", "restricted.json", "survivors.json", "verdicts.json",
     ]  # fmt: skip
-    assert len(answer.out.splitlines()) == 9
+    assert len(answer.out.splitlines()) == 10
 
 
 def test_what_cannot_be_exported(cli: Cli, run: Path, tmp_path: Path) -> None:
