@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import warnings
+from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
 import typer
@@ -127,6 +128,9 @@ def _close_output(code: int | str | None) -> int | str | None:
 
 def main() -> NoReturn:
     """Run the console script."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller, who wants to hear nothing
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
@@ -133,6 +135,18 @@ def test_the_first_run_says_what_it_waits_for(shell: Cli, tmp_path: Path) -> Non
     second = shell(*words, env=cold)
     assert second.err == ""
     assert second.out == first.out
+
+
+@pytest.mark.parametrize("verb", [["rulesets"], ["rulesets", "--table", "editions"], ["doctor", "--json"]])
+def test_without_an_output_nothing_is_said(verb: list[str]) -> None:
+    words = ["sh", "-c", '"$@" >&-', "sh", *COMMAND, *verb]
+    found = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+
+
+def test_without_a_place_for_errors_the_exit_code_tells() -> None:
+    words = ["sh", "-c", '"$@" >&- 2>&-', "sh", *COMMAND, "rulesets", "none"]
+    assert subprocess.run(words, timeout=120, check=False).returncode == 2
 
 
 def test_a_cache_that_cannot_be_written_is_one_line(shell: Cli) -> None:
