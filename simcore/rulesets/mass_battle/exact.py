@@ -57,24 +57,28 @@ def count_states(scenario: MassBattleScenario) -> int:
     -------
     int
     """
-    counts = [tuple(scenario.counts(side).values()) for side in _SIDES]
+    counts = tuple(scenario.counts(0).values()), tuple(scenario.counts(1).values())
     if scenario.chosen.target_order == "random" and max(map(len, counts)) > 1:
         return 0
-    rooms = [_places(counts[side], 4 if scenario.remembers_flight(side) else 3) for side in _SIDES]
-    states = rooms[0] * rooms[1]
-    if states > MOST_STATES:
+    places = tuple([4 if scenario.remembers_flight(side) else 3 for side in _SIDES])
+    states, fits_by_far = _extent(counts, places, scenario.most_dice)
+    if states > MOST_STATES or fits_by_far or all(_has_room(scenario, side) for side in _SIDES):
         return states
-    # What is so small fits by far.
+    return 0
+
+
+@lru_cache(maxsize=4_096)
+def _extent(counts: tuple[tuple[int, ...], ...], places: tuple[int, ...], dice: int) -> tuple[int, bool]:
+    """Return how many pairs of states there may be, and whether they are so few that all lists fit for certain."""
+    rooms = [_places(*army) for army in zip(counts, places, strict=True)]
     squads = max(map(sum, counts))
-    dice = scenario.most_dice
     most = max(rooms)
-    if (
+    fits_by_far = (
         most * most * (dice + 2) * (dice + 3) * (squads + 1) ** 2 <= MOST_ENTRIES
         and most * comb(squads + 4, 4) * (squads + 1) <= MOST_HITS
         and most << MAX_CHARACTERS <= MOST_WAYS
-    ):
-        return states
-    return states if all(_has_room(scenario, side) for side in _SIDES) else 0
+    )
+    return prod(rooms), fits_by_far
 
 
 def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
