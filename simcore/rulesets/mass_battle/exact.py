@@ -25,7 +25,7 @@ __all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battle
 _AT_A_TIME = 16
 _MANY_AT_A_TIME = 256
 _FEW_STATES = 1_000
-"""Up to so many pairs of states a battle takes about a tenth of a millisecond, little more than a call of the solver."""
+"""Up to so many pairs of states a battle takes about a tenth of a millisecond."""
 _SIDES = tuple(Side)
 _STATE = 10_000
 """Steps of a nanosecond that a pair of states takes over as many turns as are usual."""
