@@ -126,13 +126,13 @@ def find_classes(lent_army, n):
     for s in range(n):
         if s > 0 and army.size[s] != army.size[s - 1]:
             first = found
-        k = first
-        while k < found and not _are_alike(army, leaders[k], np.int64(s)):
-            k += 1
-        if k == found:
-            leaders[k] = s
+        own = first
+        while own < found and not _are_alike(army, leaders[own], np.int64(s)):
+            own += 1
+        if own == found:
+            leaders[own] = s
             found += 1
-        of[s] = k
+        of[s] = own
     start = np.zeros(found + 1, dtype=np.int64)
     for s in range(n):
         start[of[s] + 1] += 1
