@@ -60,7 +60,9 @@ def count_states(scenario: MassBattleScenario) -> int:
     -------
     int
     """
-    counts = tuple(scenario.counts(0).values()), tuple(scenario.counts(1).values())
+    # The order of types does not matter.
+    units = scenario.attacker.units, scenario.defender.units
+    counts = tuple(filter(None, units[0].values())), tuple(filter(None, units[1].values()))
     if scenario.chosen.target_order == "random" and max(map(len, counts)) > 1:
         return 0
     places = tuple([4 if scenario.remembers_flight(side) else 3 for side in _SIDES])

@@ -687,15 +687,15 @@ def _places_of(n, cases):
 
 
 @part
-def _solve_plainly(rules, plan, roles, armies, counts, ranges, tables, levels, moments, acc):
+def _solve_plainly(rules, lent_plan, roles, lent_armies, counts, ranges, tables, levels, moments, acc):
     """Solve a plain battle in which no limit of turns matters; returns whether it is one.
 
     Parameters
     ----------
-    rules, plan : arrays
+    rules, lent_plan : arrays
     roles : tuple of int64
         The armies' sides.
-    armies : tuple of Army
+    lent_armies : tuple of Army
     counts : tuple of tuples of int64
         Numbers of states before and after the rolls.
     ranges : tuple of tuples of int64
@@ -708,6 +708,7 @@ def _solve_plainly(rules, plan, roles, armies, counts, ranges, tables, levels, m
     acc : float64 (K,)
         Output.
     """
+    plan, armies = borrowed(lent_plan), borrowed(lent_armies)
     army_a, army_b = armies
     n_a, n_b = counts[0][0], counts[1][0]
     terms = _both_terms(rules, plan, roles, np.int64(1))
@@ -764,7 +765,7 @@ def _solve_any(
     Parameters
     ----------
     rules, plan, roles, armies, counts, ranges, tables, levels, moments, acc
-        As of `_solve_plainly`.
+        Arguments as of `_solve_plainly`.
     ones : tuple of int64
         Largest numbers of ones that are told apart.
     dice_kinds : int64
