@@ -14,7 +14,7 @@ MOST_HITS = 2**24
 """Most outcomes of rolls, over all states of an army: 32 bytes each."""
 MOST_ROWS = 2**23
 """Most rows of an army, one for each state and roll: a hundred bytes each."""
-MOST_ENTRIES = 2**26
+MOST_ENTRIES = 2**25
 """Most probabilities in all rows of an army, and in the list of what rolls may come to: 16 bytes each."""
 MOST_WAYS = 2**17
 """Most ways in which the rallies of a turn may go."""
