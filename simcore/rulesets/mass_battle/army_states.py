@@ -57,6 +57,10 @@ _LANES = 32
 _MANY = 1 << 16
 """More than an army has squads."""
 
+_LEFT, _ACTIVE_SQUADS, _REACH, _HIT_START, _SIZE, _NUMBERS = range(6)
+"""Rows of what is known of each state, and their number."""
+_BROKEN, _PURSUERS, _BEGUN = range(3)
+"""Rows of what is known of each state after the rolls."""
 AFTER, COST, SQUADS, DICE = range(4)
 """Columns of `Army.hits`."""
 
@@ -233,27 +237,34 @@ def count_outcomes(n):
 
 
 @part
-def _sort_states(listed, rules, before, active, n):
-    """Return the sizes of an army's states in falling order, the states in this order, and the place of each.
+def _sort_states(listed, rules, before, numbers, n):
+    """Return the states of an army in falling order of their sizes, with their numbers, and the place of each.
 
     The solver takes states out one after the other, and little work is made by those that come back last.
     """
-    size = np.zeros(n, dtype=np.int64)
-    rank = np.zeros(n, dtype=np.int64)
+    ranks = np.zeros((2, n), dtype=np.int64)
+    rank, place = ranks[0], ranks[1]
     last = _FAILED if rules[_UNLIMITED] != 0 else _LATE
     for s in range(n):
         away = np.int64(0)
         for k in range(len(listed)):
             t = listed[k]
             for standing in range(last + 1):
-                size[s] += before[s, standing, t]
+                numbers[_SIZE, s] += before[s, standing, t]
                 away += standing * before[s, standing, t]
-        rank[s] = ((_MANY - size[s]) * _MANY + active[s]) * 4 * _MANY - away
+        rank[s] = ((_MANY - numbers[_SIZE, s]) * _MANY + numbers[_ACTIVE_SQUADS, s]) * 4 * _MANY - away
     order = np.argsort(rank, kind="mergesort")
-    place = np.zeros(n, dtype=np.int64)
+    states = np.empty((n, _IN_PLAY, MAX_TYPES), dtype=np.int16)
+    out = np.empty((_NUMBERS, n), dtype=np.int64)
     for s in range(n):
-        place[order[s]] = s
-    return size[order], order, place
+        source = order[s]
+        place[source] = s
+        for c in range(_NUMBERS):
+            out[c, s] = numbers[c, source]
+        for standing in range(_IN_PLAY):
+            for t in range(MAX_TYPES):
+                states[s, standing, t] = before[source, standing, t]
+    return states, out, place
 
 
 @part
@@ -351,10 +362,9 @@ def list_states(
     plan, bench = borrowed(lent_plan), borrowed(lent_bench)
     n_types = plan.n_types[side]
     listed = plan.listed[side, :n_types]
-    bases = np.zeros(n_types, dtype=np.int64)
-    type_dice = np.zeros(n_types, dtype=np.int64)
-    type_cost = np.zeros(n_types, dtype=np.int64)
-    mobile = np.zeros(n_types, dtype=np.int64)
+    # Few arrays: making one takes as long as what is done with it for a small army.
+    of_types = np.zeros((4, n_types), dtype=np.int64)
+    bases, type_dice, type_cost, mobile = of_types[0], of_types[1], of_types[2], of_types[3]
     for k in range(n_types):
         t = listed[k]
         bases[k] = plan.start[side, t] + 1
@@ -363,22 +373,22 @@ def list_states(
         mobile[k] = plan.mobile[side, t]
     squads, dealt, effects, fresh, ones, tried, hits_rolled, keys, chances, origins, batch, counts, scratch = bench
     at_once = min(np.int64(len(batch)), len(chances) // _rally_lanes(plan, side))
-    before_keys, before_places = new_table(slots_for(room_before))
-    after_keys, after_places = new_table(slots_for(room_after))
-    begun_keys, begun_places = new_table(slots_for(room_after))
+    few, many = slots_for(room_before), slots_for(room_after)
+    keys_of, places_of = new_table(few + 2 * many)
+    before_keys, before_places = keys_of[:few], places_of[:few]
+    after_keys, after_places = keys_of[few : few + many], places_of[few : few + many]
+    begun_keys, begun_places = keys_of[few + many :], places_of[few + many :]
     before = np.zeros((room_before, _IN_PLAY, MAX_TYPES), dtype=np.int16)
     after = np.zeros((room_after, _IN_PLAY, MAX_TYPES), dtype=np.int16)
-    left = np.zeros(room_before, dtype=np.int64)
-    active = np.zeros(room_before, dtype=np.int64)
-    reach = np.zeros(room_before, dtype=np.int64)
-    broken = np.zeros(room_after, dtype=np.int64)
-    pursuers = np.zeros(room_after, dtype=np.int64)
-    hit_start = np.zeros(room_before, dtype=np.int64)
+    numbers = np.zeros((_NUMBERS, room_before), dtype=np.int64)
+    left, active, reach, hit_start = numbers[_LEFT], numbers[_ACTIVE_SQUADS], numbers[_REACH], numbers[_HIT_START]
+    of_after = np.zeros((3, room_after), dtype=np.int64)
+    broken, pursuers, begun = of_after[_BROKEN], of_after[_PURSUERS], of_after[_BEGUN]
+    begun[:] = -1
     hits = np.empty((1024, 4), dtype=np.int64)
-    begun = np.full(room_after, -1, dtype=np.int64)
     rally_start = np.zeros(room_after + 1, dtype=np.int64)
-    rally_state = np.zeros(256, dtype=np.int64)
-    rally_chance = np.zeros(256)
+    rally_state = np.empty(256, dtype=np.int64)
+    rally_chance = np.empty(256)
     for k in range(n_types):
         for standing in range(_IN_PLAY):
             squads[side, standing, listed[k], 0] = bases[k] - 1 if standing == _ACTIVE else 0
@@ -526,20 +536,20 @@ def list_states(
         n_hits = np.int64(0)
         n_rallies = np.int64(0)
     rally_start[n_begun if not full else 0] = n_rallies
-    size, order, place = _sort_states(listed, rules, before, active, n)
+    states, out, place = _sort_states(listed, rules, before, numbers, n)
     for i in range(n_rallies):
         rally_state[i] = place[rally_state[i]]
     army = Army(
-        before=before[order],
+        before=states,
         after=after,
-        left=left[order],
-        active=active[order],
-        reach=reach[order],
-        size=size,
+        left=out[_LEFT],
+        active=out[_ACTIVE_SQUADS],
+        reach=out[_REACH],
+        size=out[_SIZE],
         start=place[0] if not full else np.int64(0),
         broken=broken,
         pursuers=pursuers,
-        hit_start=hit_start[order],
+        hit_start=out[_HIT_START],
         hits=hits,
         begun=begun,
         rally_start=rally_start[: n_begun + 1],

@@ -83,13 +83,15 @@ def _new_room(first, second):
     for k in range(len(first.member_start) - 1):
         most = max(most, first.member_start[k + 1] - first.member_start[k])
     size = KINDS * second.cells[len(second.cells) - 1]
+    ends = (KINDS * n, 2 * KINDS * n, 2 * KINDS * n + size)
+    room = np.zeros(ends[2] + first.mix.shape[1] * size)
     return _Room(
         lines=np.empty(most * KINDS * n),
-        cells=np.empty(size),
-        lifted=np.empty(first.mix.shape[1] * size),
+        cells=room[ends[1] : ends[2]],
+        lifted=room[ends[2] :],
         planes=np.zeros(n * second.mix.shape[1] * KINDS),
-        line=np.empty(KINDS * n),
-        shifted=np.zeros(KINDS * n),
+        line=room[: ends[0]],
+        shifted=room[ends[0] : ends[1]],
     )
 
 

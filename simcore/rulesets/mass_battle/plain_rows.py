@@ -116,8 +116,8 @@ def _are_alike(army, s, t):
 def find_classes(lent_army, n):
     """Return the `Classes` of the `n` states of an army; states of a class have as many squads in play."""
     army = borrowed(lent_army)
-    of = np.zeros(n, dtype=np.int64)
-    leaders = np.zeros(n, dtype=np.int64)
+    numbers = np.zeros((4, n), dtype=np.int64)
+    of, past, members, leaders = numbers[0], numbers[1], numbers[2], numbers[3]
     found = np.int64(0)
     first = np.int64(0)
     for s in range(n):
@@ -136,11 +136,9 @@ def find_classes(lent_army, n):
     for k in range(found):
         start[k + 1] += start[k]
         leaders[k] = start[k]
-    members = np.zeros(n, dtype=np.int64)
     for s in range(n):
         members[leaders[of[s]]] = s
         leaders[of[s]] += 1
-    past = np.zeros(n, dtype=np.int64)
     last = found
     for s in range(n - 1, -1, -1):
         if s + 1 < n and army.size[s] != army.size[s + 1]:
@@ -296,8 +294,8 @@ def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_
     state = np.empty(1024, dtype=np.int64)
     chance = np.empty(1024)
     loss = np.empty(1024)
-    row_chance = np.zeros(n)
-    row_loss = np.zeros(n)
+    row = np.zeros((2, n))
+    row_chance, row_loss = row[0], row[1]
     size, reaches, hit_start, hits = army.size, army.reach, army.hit_start, army.hits
     begun, rally_start, rally_state, rally_chance = army.begun, army.rally_start, army.rally_state, army.rally_chance
     entries = np.int64(0)
@@ -328,8 +326,8 @@ def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_
                 state = grown(state, entries + n)
                 chance = grown(chance, entries + n)
                 loss = grown(loss, entries + n)
-            row = k * cases + c
-            stays[row] = entries
+            r = k * cases + c
+            stays[r] = entries
             for to in range(low, high):
                 if row_chance[to] > 0.0:
                     state[entries] = to
@@ -337,9 +335,9 @@ def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_
                     loss[entries] = row_loss[to]
                     entries += 1
                     if to < block_end:
-                        stays[row] = entries
+                        stays[r] = entries
                     row_chance[to] = 0.0
                     row_loss[to] = 0.0
-            start[row + 1] = entries
+            start[r + 1] = entries
     facts = _list_facts(rules, plan, army, n, n_after, side, levels, chances)
     return PlainRows(start=start, stays=stays, state=state, chance=chance, loss=loss, facts=facts)

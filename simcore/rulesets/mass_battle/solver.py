@@ -427,8 +427,8 @@ def _add_ends(rules, lent_plan, lent_army, n_after, side, at, weights, lent_chan
     """Turn the weights of one army's rows into squads by status and survivors by outcome."""
     plan, army, chances = borrowed(lent_plan), borrowed(lent_army), borrowed(lent_chances)
     values, places, lists = chances
-    wins = np.zeros(n_after)
-    undecided = np.zeros(n_after)
+    ends = np.zeros((2, n_after))
+    wins, undecided = ends[0], ends[1]
     loses = np.zeros((n_after, levels))
     destroyed = 0.0
     n, pools, most_ones, own_ones, by_dice = at.shape
