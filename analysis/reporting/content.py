@@ -20,6 +20,7 @@ from analysis.frames import EXACT, MIXED, SIDES
 from analysis.reporting.cell import figure_cell, share_cell, spaced
 from analysis.reporting.figure import heat_map, swing_chart
 from analysis.reporting.play import play_content, price_content
+from analysis.reporting.strip import swing_range, swing_strip
 from analysis.wording import (
     clean,
     count_text,
@@ -479,8 +480,11 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any], extra: tu
         "lead": figure_cell(row["lead"], points_text(row["lead"]), "" if is_exact else bounds),
         "favourite": {"none": "none clear"}.get(row["favourite"], row["favourite"]),
         "swing": figure_cell(
-            row["swing_mean"], figure_text(row["swing_mean"], signed=True), f"± {figure_text(row['swing_sd'])}"
+            row["swing_mean"],
+            figure_text(row["swing_mean"], signed=True),
+            swing_range(row) or f"± {figure_text(row['swing_sd'])}",
         ),
+        "strip": swing_strip(row),
         "risk": _risk_figure(row),
         "length": figure_cell(length, figure_text(length)),
         "extra": _extra_figure(row, extra[0], extra[2]),
@@ -489,13 +493,12 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any], extra: tu
 
 
 def _risk_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the chance that the attacker loses more than he destroys, and where nine of ten swings lie."""
+    """Return the chance that the attacker loses more than he destroys."""
     risk = row.get("swing_negative", np.nan)
     if np.isnan(risk):
         return figure_cell(np.nan, "–", "not counted")
-    low, high = (figure_text(row[name], signed=True) for name in ("swing_q05", "swing_q95"))
-    bounds = "" if row["method"] == EXACT else f"{interval_text(row['lo_swing_negative'], row['hi_swing_negative'])}; "
-    return figure_cell(risk, percent_text(risk), f"{bounds}swing {low} to {high} in 9 of 10")
+    bounds = "" if row["method"] == EXACT else interval_text(row["lo_swing_negative"], row["hi_swing_negative"])
+    return figure_cell(risk, percent_text(risk), bounds)
 
 
 def _extra_figure(row: Mapping[Any, Any], column: str, kind: str) -> dict[str, Any]:
@@ -527,6 +530,9 @@ def _survivor_cards(summary: Summary) -> list[dict[str, Any]]:
         cards.append(
             {
                 "point_label": summary.grid_labels[point],
+                "strip": swing_strip(row),
+                "range": swing_range(row),
+                "loss": percent_text(row["swing_negative"]) if "swing_negative" in row else "",
                 "outcomes": [
                     {
                         "name": outcome,

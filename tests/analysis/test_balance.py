@@ -453,7 +453,8 @@ def test_summaries_of_runs_and_folders_agree(tmp_path: Path) -> None:
 
 def test_a_million_matchups_are_summed_up_within_seconds() -> None:
     columns = battlefield(some_mixes(250, 1), some_mixes(250, 2), grid={"k": list(range(16))})
-    frame = pd.DataFrame({"matchup": np.arange(len(columns["attacker"])), **columns})
+    risk = np.linspace(0.0, 1.0, len(columns["attacker"]))
+    frame = pd.DataFrame({"matchup": np.arange(len(risk)), **columns, "swing_q05": -5.0, "swing_negative": risk})
     manifest = {
         "schema": 1, "ruleset": "general_combat", "outcomes": list(OUTCOMES), "grid": {"k": list(range(16))},
     }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 import analysis
 from analysis.difference import batch_difference
 from analysis.estimators import wilson
-from analysis.wording import figure_text
+from analysis.reporting.strip import swing_range, swing_strip
 from simcore.api import batch_schedule
 from tests.analysis.batched import Fought, write_fought
 from tests.analysis.folders import Mix, matchup, write
@@ -62,10 +62,26 @@ def test_the_report_shows_the_chance_with_its_interval(tmp_path: Path) -> None:
     row = analysis.summarize(folder).matchups.iloc[0]
     page = analysis.report(folder).read_text(encoding="utf-8")
     assert "Chance of a loss" in page
-    low, high = (figure_text(row[f"swing_{name}"], signed=True) for name in ("q05", "q95"))
-    assert f"swing {low} to {high} in 9 of 10" in page
+    assert f"{swing_range(row)}</small>" in page
+    assert page.count(f'aria-label="{swing_strip(row)["label"]}"') == 2, "in the table and among the closest"
     shown = [f"{100 * row[f'{end}_swing_negative']:.1f}" for end in ("lo", "hi")]
     assert all(text in page for text in shown)
+
+
+def test_wins_that_cost_more_than_they_bring_are_found(tmp_path: Path) -> None:
+    dear = matchup(GUARD, WALL, {"attacker_wins": 7_000, "defender_wins": 3_000}) | {"swing_negative": 0.6}
+    dearest = matchup(GUARD, Mix("fort"), {"attacker_wins": 6_000, "defender_wins": 4_000}) | {"swing_negative": 0.8}
+    cheap = matchup(Mix("mob"), WALL, {"attacker_wins": 7_000, "defender_wins": 3_000}) | {"swing_negative": 0.4}
+    unsure = matchup(Mix("mob"), Mix("fort"), {"attacker_wins": 7_000, "defender_wins": 3_000}) | {
+        "swing_negative": 0.505
+    }
+    summary = analysis.summarize(write(tmp_path / "run", [dear, dearest, cheap, unsure]))
+    (found,) = (finding for finding in summary.findings if finding.kind == "at_a_loss")
+    assert found.text.startswith("Wins at a loss: “guard” attacking “fort” wins 60")
+    assert "loses more than it destroys in 80" in found.text
+    assert found.text.endswith("; so does the attacker in 1 other matchup.")
+    nothing = analysis.summarize(write(tmp_path / "other", [cheap, unsure]))
+    assert "at_a_loss" not in {finding.kind for finding in nothing.findings}
 
 
 def test_runs_of_older_versions_have_no_such_column(tmp_path: Path) -> None:
@@ -74,7 +90,9 @@ def test_runs_of_older_versions_have_no_such_column(tmp_path: Path) -> None:
     table = table.drop_columns([name for name in table.column_names if name.startswith("swing_q")])
     pq.write_table(table.drop_columns(["swing_negative"]), folder / "matchups.parquet")
     assert "lo_swing_negative" not in analysis.summarize(folder).matchups
-    assert "Chance of a loss" not in analysis.report(folder).read_text(encoding="utf-8")
+    page = analysis.report(folder).read_text(encoding="utf-8")
+    assert "Chance of a loss" not in page
+    assert 'class="strip"' not in page
     found = analysis.compare(folder, folder, metrics=["swing_negative"])
     assert found.rows["reason"].tolist() == ["swing_negative is not known in both runs"]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial, find_or_add, new_table, slots_for
-from simcore.core.jit import kernel, part
+from simcore.core.jit import borrowed, kernel, leaf, part
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, RowField, Standing
 from simcore.rulesets.mass_battle.lane import (
     N_STANDINGS,
@@ -22,6 +22,7 @@ from simcore.rulesets.mass_battle.lane import (
     settle_tried,
     suppress_own,
 )
+from simcore.rulesets.mass_battle.limits import MOST_HITS, MOST_WAYS
 from simcore.rulesets.mass_battle.steps import can_pursue, is_broken
 
 __all__ = [
@@ -30,11 +31,14 @@ __all__ = [
     "DICE",
     "SQUADS",
     "Army",
+    "Bench",
     "count_outcomes",
     "expand_rally",
     "grown",
+    "lanes_for",
     "list_states",
     "load_state",
+    "new_bench",
     "room_after",
 ]
 
@@ -49,13 +53,14 @@ _IN_PLAY = _FAILED + 1
 _ROUTED_TARGETS = int(RowField.ROUTED_TARGETS)
 _UNLIMITED = int(RowField.UNLIMITED_RALLY)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
-_MOST_HITS = 1 << 23
 _LANES = 32
-_MOST_LANES = 1 << 17
-"""Most ways in which the rallies of a turn may go."""
 _MANY = 1 << 16
 """More than an army has squads."""
 
+_LEFT, _ACTIVE_SQUADS, _REACH, _HIT_START, _SIZE, _NUMBERS = range(6)
+"""Rows of what is known of each state, and their number."""
+_BROKEN, _PURSUERS, _BEGUN = range(3)
+"""Rows of what is known of each state after the rolls."""
 AFTER, COST, SQUADS, DICE = range(4)
 """Columns of `Army.hits`."""
 
@@ -76,7 +81,7 @@ class Army(NamedTuple):
     start : int64
         State in which the battle begins.
     broken, pursuers : int64 (E,)
-    hit_start : int64 (N + 1,)
+    hit_start : int64 (N,)
         First outcome of each state in the list of hits: suppressed, routed and destroyed, fastest to slowest,
         together at most its reach; for each number of own ones again.
     hits : int64 (H, 4)
@@ -115,7 +120,7 @@ def grown(array, n):
     return out
 
 
-@part
+@leaf
 def load_state(listed, squads, side, states, s, start, stop):
     """Put a state into lanes `start` to `stop` - 1; `listed` are the types that the army has."""
     for k in range(len(listed)):
@@ -126,7 +131,7 @@ def load_state(listed, squads, side, states, s, start, stop):
                 squads[side, standing, t, i] = n
 
 
-@part
+@leaf
 def _fill_keys(squads, side, listed, bases, n, keys):
     """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1."""
     for i in range(n):
@@ -138,7 +143,7 @@ def _fill_keys(squads, side, listed, bases, n, keys):
                 keys[i] = keys[i] * bases[k] + squads[side, standing, t, i]
 
 
-@part
+@leaf
 def _keep_state(squads, side, listed, i, states, n):
     """Copy the state in lane `i` to the end of a list of `n`."""
     for k in range(len(listed)):
@@ -147,7 +152,7 @@ def _keep_state(squads, side, listed, i, states, n):
             states[n, standing, t] = squads[side, standing, t, i]
 
 
-@part
+@leaf
 def _copy_lane(listed, squads, side, i, to):
     """Copy an army's squads to another lane."""
     for k in range(len(listed)):
@@ -157,23 +162,24 @@ def _copy_lane(listed, squads, side, i, to):
 
 
 @kernel
-def expand_rally(rules, plan, odds, squads, side, n, chances, origins, tried, hits, scratch):
+def expand_rally(lent_rules, lent_plan, odds, lent_squads, side, n, chances, origins, tried, lent_hits, scratch):
     """Go through all outcomes of the rolls for squads in flight; returns the lanes in use, -1 if there are too few.
 
     The turn has begun already.
 
     Parameters
     ----------
-    rules, plan, odds : arrays
-    squads : int32 (S, standing, T, L)
+    lent_rules, lent_plan, odds : arrays
+    lent_squads : int32 (S, standing, T, L)
         The states of an army in the first lanes; output: what comes of each.
     side, n : int64
         The army, and the number of its states.
     chances : float64 (L,), origins : int64 (L,)
         Output: probability of each lane, and the lane that it comes from.
-    tried, hits : int32 (L,), scratch : float64
+    tried, lent_hits : int32 (L,), scratch : float64
         Scratch.
     """
+    rules, plan, squads, hits = borrowed(lent_rules), borrowed(lent_plan), borrowed(lent_squads), borrowed(lent_hits)
     room = len(chances)
     listed = plan.listed[side, : plan.n_types[side]]
     for i in range(n):
@@ -231,44 +237,34 @@ def count_outcomes(n):
 
 
 @part
-def _sort_states(listed, rules, before, active, n):
-    """Return the sizes of an army's states in falling order, the states in this order, and the place of each.
+def _sort_states(listed, rules, before, numbers, n):
+    """Return the states of an army in falling order of their sizes, with their numbers, and the place of each.
 
     The solver takes states out one after the other, and little work is made by those that come back last.
     """
-    size = np.zeros(n, dtype=np.int64)
-    rank = np.zeros(n, dtype=np.int64)
+    ranks = np.zeros((2, n), dtype=np.int64)
+    rank, place = ranks[0], ranks[1]
     last = _FAILED if rules[_UNLIMITED] != 0 else _LATE
     for s in range(n):
         away = np.int64(0)
         for k in range(len(listed)):
             t = listed[k]
             for standing in range(last + 1):
-                size[s] += before[s, standing, t]
+                numbers[_SIZE, s] += before[s, standing, t]
                 away += standing * before[s, standing, t]
-        rank[s] = ((_MANY - size[s]) * _MANY + active[s]) * 4 * _MANY - away
+        rank[s] = ((_MANY - numbers[_SIZE, s]) * _MANY + numbers[_ACTIVE_SQUADS, s]) * 4 * _MANY - away
     order = np.argsort(rank, kind="mergesort")
-    place = np.zeros(n, dtype=np.int64)
+    states = np.empty((n, _IN_PLAY, MAX_TYPES), dtype=np.int16)
+    out = np.empty((_NUMBERS, n), dtype=np.int64)
     for s in range(n):
-        place[order[s]] = s
-    return size[order], order, place
-
-
-@part
-def _sort_hits(order, starts, hits):
-    """Return the list of hits with the states in another order, and where each begins."""
-    n = len(order)
-    sorted_starts = np.zeros(n + 1, dtype=np.int64)
-    out = np.empty((starts[n], 4), dtype=np.int64)
-    at = np.int64(0)
-    for s in range(n):
-        sorted_starts[s] = at
-        for h in range(starts[order[s]], starts[order[s] + 1]):
-            for c in range(4):
-                out[at, c] = hits[h, c]
-            at += 1
-    sorted_starts[n] = at
-    return sorted_starts, out
+        source = order[s]
+        place[source] = s
+        for c in range(_NUMBERS):
+            out[c, s] = numbers[c, source]
+        for standing in range(_IN_PLAY):
+            for t in range(MAX_TYPES):
+                states[s, standing, t] = before[source, standing, t]
+    return states, out, place
 
 
 @part
@@ -288,12 +284,74 @@ def _rally_lanes(plan, side):
     for k in range(plan.n_types[side]):
         ways *= plan.start[side, plan.listed[side, k]] + 1
     ways *= 2.0 ** plan.n_characters[side]
-    return np.int64(min(ways, np.float64(_MOST_LANES)))
+    return np.int64(min(ways, np.float64(MOST_WAYS)))
+
+
+class Bench(NamedTuple):
+    """Scratch for `list_states`, as large as its longest list of outcomes, L lanes."""
+
+    squads: Any
+    dealt: Any
+    effects: Any
+    fresh: Any
+    ones: Any
+    tried: Any
+    hits: Any
+    keys: Any
+    chances: Any
+    origins: Any
+    batch: Any
+    counts: Any
+    scratch: Any
 
 
 @part
-def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, room_before, room_after):
+def new_bench(lanes):
+    """Return scratch for `list_states`."""
+    return Bench(
+        squads=np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32),
+        dealt=np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32),
+        effects=np.zeros((3, lanes), dtype=np.int32),
+        fresh=np.zeros((MAX_TYPES, lanes), dtype=np.int32),
+        ones=np.zeros((2, lanes), dtype=np.int32),
+        tried=np.zeros(lanes, dtype=np.int32),
+        hits=np.zeros(lanes, dtype=np.int32),
+        keys=np.zeros(lanes, dtype=np.int64),
+        chances=np.zeros(lanes),
+        origins=np.zeros(lanes, dtype=np.int64),
+        batch=np.zeros(lanes, dtype=np.int64),
+        counts=np.zeros(lanes + 1, dtype=np.int64),
+        scratch=np.zeros(lanes + 2),
+    )
+
+
+@part
+def lanes_for(plan, side, most_effects):
+    """Return how many lanes the lists of an army's outcomes need."""
+    total = np.int64(0)
+    for k in range(plan.n_types[side]):
+        total += plan.start[side, plan.listed[side, k]]
+    return max(count_outcomes(min(total, most_effects)), _rally_lanes(plan, side), total, np.int64(_LANES))
+
+
+@part
+def list_states(
+    rules, lent_plan, odds, side, remembers, most_effects, most_ones, room_before, room_after, lent_bench
+):  # fmt: skip
     """List all states of an army that can be reached, and what leads from one to the other.
+
+    Parameters
+    ----------
+    rules, lent_plan, odds : arrays
+    side : int64
+    remembers : bool
+        Whether states remember squads in flight.
+    most_effects, most_ones : int64
+        Most effects of an enemy's roll, and largest number of own ones that is told apart.
+    room_before, room_after : int64
+        Most states before and after the rolls.
+    lent_bench : Bench
+        With as many lanes as `lanes_for` says at least.
 
     Returns
     -------
@@ -301,53 +359,39 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     n_before, n_after : int64
         Numbers of states; -1 for too many.
     """
+    plan, bench = borrowed(lent_plan), borrowed(lent_bench)
     n_types = plan.n_types[side]
     listed = plan.listed[side, :n_types]
-    bases = np.zeros(n_types, dtype=np.int64)
-    type_dice = np.zeros(n_types, dtype=np.int64)
-    type_cost = np.zeros(n_types, dtype=np.int64)
-    mobile = np.zeros(n_types, dtype=np.int64)
-    total = np.int64(0)
+    # Few arrays: making one takes as long as what is done with it for a small army.
+    of_types = np.zeros((4, n_types), dtype=np.int64)
+    bases, type_dice, type_cost, mobile = of_types[0], of_types[1], of_types[2], of_types[3]
     for k in range(n_types):
         t = listed[k]
-        total += plan.start[side, t]
         bases[k] = plan.start[side, t] + 1
         type_dice[k] = plan.dice[side, t]
         type_cost[k] = plan.cost[side, t]
         mobile[k] = plan.mobile[side, t]
-    ways = _rally_lanes(plan, side)
-    lanes = max(count_outcomes(min(total, most_effects)), ways, _LANES)
-    squads = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
-    dealt = np.zeros((2, N_STANDINGS, MAX_TYPES, lanes), dtype=np.int32)
-    effects = np.zeros((3, lanes), dtype=np.int32)
-    fresh = np.zeros((MAX_TYPES, lanes), dtype=np.int32)
-    ones = np.zeros((2, lanes), dtype=np.int32)
-    tried = np.zeros(lanes, dtype=np.int32)
-    hits_rolled = np.zeros(lanes, dtype=np.int32)
-    keys = np.zeros(lanes, dtype=np.int64)
-    chances = np.zeros(lanes)
-    origins = np.zeros(lanes, dtype=np.int64)
-    batch = np.zeros(lanes // ways, dtype=np.int64)
-    counts = np.zeros(lanes // ways + 1, dtype=np.int64)
-    scratch = np.zeros(total + 2)
-    before_keys, before_places = new_table(slots_for(room_before))
-    after_keys, after_places = new_table(slots_for(room_after))
-    begun_keys, begun_places = new_table(slots_for(room_after))
+    squads, dealt, effects, fresh, ones, tried, hits_rolled, keys, chances, origins, batch, counts, scratch = bench
+    at_once = min(np.int64(len(batch)), len(chances) // _rally_lanes(plan, side))
+    few, many = slots_for(room_before), slots_for(room_after)
+    keys_of, places_of = new_table(few + 2 * many)
+    before_keys, before_places = keys_of[:few], places_of[:few]
+    after_keys, after_places = keys_of[few : few + many], places_of[few : few + many]
+    begun_keys, begun_places = keys_of[few + many :], places_of[few + many :]
     before = np.zeros((room_before, _IN_PLAY, MAX_TYPES), dtype=np.int16)
     after = np.zeros((room_after, _IN_PLAY, MAX_TYPES), dtype=np.int16)
-    left = np.zeros(room_before, dtype=np.int64)
-    active = np.zeros(room_before, dtype=np.int64)
-    reach = np.zeros(room_before, dtype=np.int64)
-    broken = np.zeros(room_after, dtype=np.int64)
-    pursuers = np.zeros(room_after, dtype=np.int64)
-    hit_start = np.zeros(room_before + 1, dtype=np.int64)
+    numbers = np.zeros((_NUMBERS, room_before), dtype=np.int64)
+    left, active, reach, hit_start = numbers[_LEFT], numbers[_ACTIVE_SQUADS], numbers[_REACH], numbers[_HIT_START]
+    of_after = np.zeros((3, room_after), dtype=np.int64)
+    broken, pursuers, begun = of_after[_BROKEN], of_after[_PURSUERS], of_after[_BEGUN]
+    begun[:] = -1
     hits = np.empty((1024, 4), dtype=np.int64)
-    begun = np.full(room_after, -1, dtype=np.int64)
     rally_start = np.zeros(room_after + 1, dtype=np.int64)
-    rally_state = np.zeros(256, dtype=np.int64)
-    rally_chance = np.zeros(256)
+    rally_state = np.empty(256, dtype=np.int64)
+    rally_chance = np.empty(256)
     for k in range(n_types):
-        squads[side, _ACTIVE, listed[k], 0] = bases[k] - 1
+        for standing in range(_IN_PLAY):
+            squads[side, standing, listed[k], 0] = bases[k] - 1 if standing == _ACTIVE else 0
     _fill_keys(squads, side, listed, bases, np.int64(1), keys)
     find_or_add(before_keys, before_places, keys[0], np.int64(0))
     _keep_state(squads, side, listed, np.int64(0), before, np.int64(0))
@@ -385,7 +429,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         deal_effects(rules, plan, squads, side, combinations, effects, fresh, np.int64(0), None)
         hit_start[s] = n_hits
         wanted = n_hits + combinations * (own_ones + 1)
-        if wanted > _MOST_HITS:
+        if wanted > MOST_HITS:
             full = True
             break
         if wanted > len(hits):
@@ -418,7 +462,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
             n_hits += combinations
         while expanded < n_after and not full:
             n_batch = np.int64(0)
-            while expanded < n_after and n_batch < len(batch):
+            while expanded < n_after and n_batch < at_once:
                 e = expanded
                 expanded += 1
                 standing_active = np.int64(0)
@@ -491,24 +535,22 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
         n = np.int64(0)
         n_hits = np.int64(0)
         n_rallies = np.int64(0)
-    hit_start[n] = n_hits
     rally_start[n_begun if not full else 0] = n_rallies
-    size, order, place = _sort_states(listed, rules, before, active, n)
-    sorted_starts, sorted_hits = _sort_hits(order, hit_start, hits)
+    states, out, place = _sort_states(listed, rules, before, numbers, n)
     for i in range(n_rallies):
         rally_state[i] = place[rally_state[i]]
     army = Army(
-        before=before[order],
+        before=states,
         after=after,
-        left=left[order],
-        active=active[order],
-        reach=reach[order],
-        size=size,
+        left=out[_LEFT],
+        active=out[_ACTIVE_SQUADS],
+        reach=out[_REACH],
+        size=out[_SIZE],
         start=place[0] if not full else np.int64(0),
         broken=broken,
         pursuers=pursuers,
-        hit_start=sorted_starts,
-        hits=sorted_hits,
+        hit_start=out[_HIT_START],
+        hits=hits,
         begun=begun,
         rally_start=rally_start[: n_begun + 1],
         rally_state=rally_state,
@@ -517,7 +559,7 @@ def list_states(rules, plan, odds, side, remembers, most_effects, most_ones, roo
     return army, np.int64(-1) if full else n, n_after
 
 
-@part
+@leaf
 def _describe_hits(squads, result, side, listed, type_dice, type_cost, n, hits, start):
     """Write down what each outcome of a roll costs and leaves; `result` differs from `squads` by own ones."""
     for i in range(n):

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from simcore.core.threads import share_out
 from simcore.enums import Side, Status
-from simcore.rulesets.mass_battle.encoding import ACCUMULATORS
+from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, MAX_CHARACTERS
+from simcore.rulesets.mass_battle.limits import MOST_ENTRIES, MOST_HITS, MOST_ROWS, MOST_STATES, MOST_WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battles"]
 
-MOST_STATES = 2**19
-"""Most pairs of states of both armies: one turn takes about a microsecond for each."""
 _AT_A_TIME = 16
 _SIDES = tuple(Side)
 _STATE = 10_000
@@ -58,9 +57,103 @@ def count_states(scenario: MassBattleScenario) -> int:
     -------
     int
     """
-    if scenario.chosen.target_order == "random" and any(len(scenario.counts(side)) > 1 for side in Side):
+    counts = tuple(scenario.counts(0).values()), tuple(scenario.counts(1).values())
+    if scenario.chosen.target_order == "random" and max(map(len, counts)) > 1:
         return 0
-    return side_states(scenario, Side.ATTACKER) * side_states(scenario, Side.DEFENDER)
+    places = tuple([4 if scenario.remembers_flight(side) else 3 for side in _SIDES])
+    states, fits_by_far = _extent(counts, places, scenario.most_dice)
+    if states > MOST_STATES or fits_by_far or all(_has_room(scenario, side) for side in _SIDES):
+        return states
+    return 0
+
+
+@lru_cache(maxsize=4_096)
+def _extent(counts: tuple[tuple[int, ...], ...], places: tuple[int, ...], dice: int) -> tuple[int, bool]:
+    """Return how many pairs of states there may be, and whether they are so few that all lists fit for certain."""
+    rooms = [_places(*army) for army in zip(counts, places, strict=True)]
+    squads = max(map(sum, counts))
+    most = max(rooms)
+    fits_by_far = (
+        most * most * (dice + 2) * (dice + 3) * (squads + 1) ** 2 <= MOST_ENTRIES
+        and most * comb(squads + 4, 4) * (squads + 1) <= MOST_HITS
+        and most << MAX_CHARACTERS <= MOST_WAYS
+    )
+    return prod(rooms), fits_by_far
+
+
+def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
+    """Whether all lists of an army fit for certain, so that the solver never has to give up on the way.
+
+    Lists are made by `list_states`, `list_chances` and `list_rows`.
+    """
+    options = scenario.chosen
+    enemy = Side(1 - side)
+    counts = scenario.counts(side)
+    total = sum(counts.values())
+    unlimited = options.rally_attempts == "unlimited"
+    others = scenario.remembers_flight(side)
+    low, high = scenario.pool_range(enemy)
+    every_roll = options.ones_backfire == "every_roll"
+    own_ones = total if every_roll or scenario.pool_range(side)[0] < 1 else 0
+    ones = sum(scenario.counts(enemy).values()) if every_roll or low < 1 else 0
+    pools = high - low + 2
+    rolls = 1 + sum(_ones_of(scenario, pool, ones) for pool in range(low, high + 1))
+    answers = options.initiative == ("defender_first" if side == Side.ATTACKER else "attacker_first")
+    dice = max(scenario.rules.units[unit].dice for unit in counts) if counts else 0
+    most_left = sum(count * scenario.rules.units[unit].dice for unit, count in counts.items()) + 2 if answers else 1
+    effects = max(1, high)
+    hits = 0
+    rows: dict[int, int] = {}
+    in_line = _by_standing(tuple(counts.values()), 3, others)
+    targets = _by_standing(tuple(counts.values()), 4, False) if unlimited else in_line
+    for (number, active), states in (targets if options.routed_targets else in_line).items():
+        hits += states * comb(min(number, effects) + 3, 3) * (min(active, own_ones) + 1)
+    sizes: dict[int, int] = {}
+    for (size, active), states in targets.items():
+        left = min(most_left, active * dice + 2)
+        sizes[size] = sizes.get(size, 0) + states
+        rows[size] = rows.get(size, 0) + states * rolls * (own_ones + 1) * left
+    # A row leads to armies that are no larger, and have lost no more squads than the roll has effects.
+    reach = min(total, effects)
+    entries = sum(
+        count * sum(sizes.get(other, 0) for other in range(size - reach, size + 1)) for size, count in rows.items()
+    )
+    places = sum(sizes.values()) * pools * (ones + 1) * (own_ones + 1) * most_left
+    ways = prod([count + 1 for count in counts.values()]) << len(scenario.side(side).characters)
+    return (
+        hits <= MOST_HITS
+        and places <= MOST_ROWS
+        and entries <= MOST_ENTRIES
+        and rolls * comb(reach + 4, 4) <= MOST_ENTRIES
+        and ways <= MOST_WAYS
+    )
+
+
+def _ones_of(scenario: MassBattleScenario, pool: int, most: int) -> int:
+    """Return how many numbers of ones are told apart in a roll, as the solver does."""
+    if pool >= 1:
+        return min(pool, most) + 1 if scenario.chosen.ones_backfire == "every_roll" else 1
+    dice = 2 - pool if scenario.chosen.negative_dice == "two_minus_pool" else max(2, -pool)
+    return min(dice, most) + 1
+
+
+@lru_cache(maxsize=1_024)
+def _by_standing(counts: tuple[int, ...], places: int, others: bool) -> dict[tuple[int, int], int]:
+    """Return in how many ways squads can stand in some places, by their number and that of active ones among them.
+
+    With `others` those that have left are told apart in one more place, which does not count.
+    """
+    ways = {(0, 0): 1}
+    for count in counts:
+        total: dict[tuple[int, int], int] = {}
+        for number in range(count + 1):
+            for active in range(number + 1):
+                own = comb(number - active + places - 2, places - 2) * (count - number + 1 if others else 1)
+                for (n, a), x in ways.items():
+                    key = n + number, a + active
+                    total[key] = total.get(key, 0) + own * x
+        ways = total
+    return ways
 
 
 def effort(scenario: MassBattleScenario) -> int:
@@ -107,11 +200,13 @@ def solve_battles(
     states = np.zeros(m, dtype=np.int64)
     status = np.full(m, Status.UNSET, dtype=np.uint8)
     remembers = np.zeros((m, len(Side)), dtype=np.int64)
-    rooms = np.zeros((m, len(Side)), dtype=np.int64)
     for row, scenario in enumerate(scenarios):
         for side in _SIDES:
             remembers[row, side] = scenario.remembers_flight(side)
-            rooms[row, side] = side_states(scenario, side)
+    # As `side_states` has it, for all at once.
+    counts = arrays.counts.astype(np.int64)
+    ways = (counts + 1) * (counts + 2) * (counts + 3) // 6
+    rooms = np.where(remembers[..., np.newaxis] != 0, ways * (counts + 4) // 4, ways).prod(axis=2)
     run: Any = solver.solve_all
 
     def solve(low: int, high: int) -> None:

@@ -14,25 +14,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import part
+from simcore.core.jit import leaf, part
 from simcore.rulesets.mass_battle.encoding import RowField
 from simcore.rulesets.mass_battle.steps import attack_pool
 from simcore.rulesets.mass_battle.turn_rows import HIGH, LOW, START, ones_of, pool_index
 
 __all__ = [
     "KINDS",
+    "Elimination",
     "Frame",
     "Scratch",
     "bound_of",
     "kept_ones",
     "move_line",
+    "new_elimination",
     "new_scratch",
     "outlast_limit",
     "pool_terms",
     "pool_with",
     "settle_owed",
     "solve_block",
-    "solve_filled",
+    "spend_block",
+    "take_out",
 ]
 
 _SUPPORT = int(RowField.SUPPORT)
@@ -137,7 +140,7 @@ def new_scratch(places, n):
     )
 
 
-@part
+@leaf
 def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, first, last, begin, end, scratch):
     """Move the second army on: from states `first` to `last` - 1 of the line to `begin` to `end` - 1.
 
@@ -197,7 +200,7 @@ def _spread(frame, terms, dice_a, left_b, at, span, chance, loss, first, last, b
     return n_used
 
 
-@part
+@leaf
 def _put_together(place, low, high, n, planes, middle):
     """Put the kinds of numbers of a line between both steps side by side, from state `low` to `high` - 1."""
     base = KINDS * n * place
@@ -214,7 +217,7 @@ def _put_together(place, low, high, n, planes, middle):
         middle[to + _THREE] = planes[s3 + k]
 
 
-@part
+@leaf
 def _clear(n_used, n, planes, used, reach):
     """Clear the lines between both steps."""
     for g in range(n_used):
@@ -228,7 +231,7 @@ def _clear(n_used, n, planes, used, reach):
         reach[place, 1] = 0
 
 
-@part
+@leaf
 def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed, n, least, scratch):
     """Move the first army on from state `a` to `begin` to `end` - 1.
 
@@ -311,7 +314,7 @@ def _collect(frame, a, at, span, chance, loss, n_used, begin, end, target, owed,
     return 4 * effort
 
 
-@part
+@leaf
 def settle_owed(target, owed, n, a, first, last):
     """Add the losses of the first army that `move_line` has kept apart for states `first` to `last` - 1 of a line."""
     for j in range(a * n + first, a * n + last):
@@ -365,7 +368,7 @@ def move_line(frame, terms, lefts, own, enemy, a, sources, targets, target, owed
     return effort
 
 
-@part
+@leaf
 def _weigh_rows(span, chance, worth, weighed):
     """Fill `weighed` with the mean worth of the states that a row leads to."""
     for row in range(len(span)):
@@ -438,111 +441,231 @@ def bound_of(share, worths, start, limit):
     return bound
 
 
+class Elimination(NamedTuple):
+    """Pairs of states of a small block, taken out one after the other; few of them lead to each other.
+
+    Attributes
+    ----------
+    work : float64 (n + 4,)
+        Chances to get from one pair to each pair of the block, and zeros.
+    passed : float64 (n,)
+        How often a pair is passed in a row.
+    start : uint64 (2 n + 1,)
+        Where the lists of each pair begin: which pairs before it are left for it on the way, and where it leads to when
+        it has been taken out.
+    index : uint32, value : float64
+        Pairs in the lists, and chances.
+    lines : float64 (4 n,)
+        Numbers of all pairs.
+    """
+
+    work: Any
+    passed: Any
+    start: Any
+    index: Any
+    value: Any
+    lines: Any
+
+
 @part
-def _fill_block(frame, terms, lefts, own, enemy, span, matrix):
-    """Fill a matrix with the chances to get from one pair of states of a block to another."""
+def new_elimination(n):
+    """Return room for a block of `n` pairs."""
+    return Elimination(
+        work=np.zeros(n + 4),
+        passed=np.empty(n),
+        start=np.zeros(2 * n + 1, dtype=np.uint64),
+        index=np.empty(n * n, dtype=np.uint32),
+        value=np.empty(n * n),
+        lines=np.empty(KINDS * n),
+    )
+
+
+@leaf
+def _fill_work(frame, terms, lefts, own, enemy, span, a, b, work):
+    """Add up the chances to get from a pair of states of a block to each other one."""
     a_first, a_last, b_first, b_last = span
-    left_a, left_b = lefts
     at_a, span_a, chance_a, _ = own
     at_b, span_b, chance_b, _ = enemy
     width = b_last - b_first
-    n = (a_last - a_first) * width
     several = frame.dice_kinds if frame.sequential != 0 else np.int64(1)
-    matrix[: n * n] = 0.0
-    line = np.int64(0)
-    for a in range(a_first, a_last):
-        dice_a = left_a[a]
-        for b in range(b_first, b_last):
-            dice_b = left_b[b]
-            pool_a = pool_with(terms[0], dice_a, dice_b)
-            index_a = pool_index(pool_a, dice_a, frame.low_first)
-            kept_a = kept_ones(frame, index_a, pool_a, frame.ones_first)
-            for g in range(several):
-                left = np.int64(g - 1) if frame.sequential != 0 else dice_b
-                pool_b = pool_with(terms[1], left, dice_a)
-                index_b = pool_index(pool_b, left, frame.low_second)
-                kept_b = kept_ones(frame, index_b, pool_b, frame.ones_second)
-                for ka in range(kept_a):
-                    for kb in range(kept_b):
-                        row_b = at_b[b, index_a, ka, kb, g]
-                        low_b = max(span_b[row_b, LOW], b_first)
-                        high_b = min(span_b[row_b, HIGH], b_last)
-                        row_a = at_a[a, index_b, kb, ka, 0]
-                        low_a = max(span_a[row_a, LOW], a_first)
-                        high_a = min(span_a[row_a, HIGH], a_last)
-                        if low_b >= high_b or low_a >= high_a:
-                            continue
-                        shift_a = span_a[row_a, START] - span_a[row_a, LOW]
-                        shift_b = span_b[row_b, START] - span_b[row_b, LOW]
-                        s = np.uint64(shift_b + low_b)
-                        count = np.uint64(high_b - low_b)
-                        for m in range(low_a, high_a):
-                            c = chance_a[shift_a + m]
-                            if c == 0.0:
-                                continue
-                            t = np.uint64(line + (m - a_first) * width + low_b - b_first)
-                            for k in range(count):
-                                matrix[t + k] += c * chance_b[s + k]
-            line += n
+    dice_a = lefts[0][a]
+    dice_b = lefts[1][b]
+    pool_a = pool_with(terms[0], dice_a, dice_b)
+    index_a = pool_index(pool_a, dice_a, frame.low_first)
+    kept_a = kept_ones(frame, index_a, pool_a, frame.ones_first)
+    for g in range(several):
+        left = np.int64(g - 1) if frame.sequential != 0 else dice_b
+        pool_b = pool_with(terms[1], left, dice_a)
+        index_b = pool_index(pool_b, left, frame.low_second)
+        kept_b = kept_ones(frame, index_b, pool_b, frame.ones_second)
+        for ka in range(kept_a):
+            for kb in range(kept_b):
+                row_b = at_b[b, index_a, ka, kb, g]
+                low_b = max(span_b[row_b, LOW], b_first)
+                high_b = min(span_b[row_b, HIGH], b_last)
+                row_a = at_a[a, index_b, kb, ka, 0]
+                low_a = max(span_a[row_a, LOW], a_first)
+                high_a = min(span_a[row_a, HIGH], a_last)
+                if low_b >= high_b or low_a >= high_a:
+                    continue
+                shift_a = span_a[row_a, START] - span_a[row_a, LOW]
+                shift_b = span_b[row_b, START] - span_b[row_b, LOW]
+                s = np.uint64(shift_b + low_b)
+                count = np.uint64(high_b - low_b)
+                for m in range(low_a, high_a):
+                    c = chance_a[shift_a + m]
+                    if c == 0.0:
+                        continue
+                    t = np.uint64((m - a_first) * width + low_b - b_first)
+                    for k in range(count):
+                        work[t + k] += c * chance_b[s + k]
 
 
-@part
-def _factor(matrix, n):
-    """Take the pairs of a block out one after the other, each with the time that is spent in it; whether all leave.
+@leaf
+def take_out(elimination, n, i):
+    """Take pair `i` of a block of `n` out, those before it have been; whether it is left soon.
 
-    Above the diagonal stands then where a pair that has left leads to among those that are still there, below it how
-    it is reached from them, on it how often it is passed. Nothing is ever subtracted but the chance to stay.
+    Its chances to get to each pair stand in `work`, and are zero afterwards. Nothing is ever subtracted but the chance
+    to stay.
     """
-    # Indices without a sign: such loops become vector code.
-    size = np.uint64(n)
-    for k in range(size):
-        base = k * size
-        leaves = 1.0 - matrix[base + k]
-        if not leaves > _LEAST_LEFT:
-            return False
-        passed = 1.0 / leaves
-        matrix[base + k] = passed
-        end = k
-        for j in range(k + _ONE, size):
-            if matrix[base + j] != 0.0:
-                matrix[base + j] *= passed
-                end = j
-        if end == k:
+    work, passed, start, index, value, _ = elimination
+    at = start[2 * i]
+    here = np.uint64(i)
+    k = np.uint64(0)
+    # Most chances are zero: four at a time are passed over.
+    while k < here:
+        if work[k] + work[k + _ONE] + work[k + _TWO] + work[k + _THREE] == 0.0:
+            k += _FOUR
             continue
-        u = base + k + _ONE
-        count = end - k
-        for i in range(k + _ONE, size):
-            f = matrix[i * size + k]
+        stop = min(k + _FOUR, here)
+        while k < stop:
+            f = work[k]
             if f != 0.0:
-                t = i * size + k + _ONE
-                for j in range(count):
-                    matrix[t + j] += f * matrix[u + j]
+                work[k] = 0.0
+                index[at] = k
+                value[at] = f
+                at += _ONE
+                for e in range(start[_TWO * k + _ONE], start[_TWO * k + _TWO]):
+                    work[index[e]] += f * value[e]
+            k += _ONE
+    leaves = 1.0 - work[here]
+    work[here] = 0.0
+    if not leaves > _LEAST_LEFT:
+        return False
+    often = 1.0 / leaves
+    passed[here] = often
+    start[2 * i + 1] = at
+    k = here + _ONE
+    past = np.uint64(n)
+    while k < past:
+        if work[k] + work[k + _ONE] + work[k + _TWO] + work[k + _THREE] == 0.0:
+            k += _FOUR
+            continue
+        stop = k + _FOUR
+        while k < stop:
+            f = work[k]
+            if f != 0.0:
+                work[k] = 0.0
+                index[at] = k
+                value[at] = f * often
+                at += _ONE
+            k += _ONE
+    start[2 * i + 2] = at
     return True
 
 
-@part
-def _solve(matrix, n, line, start):
-    """Turn what enters the pairs of a block into the time spent in them; `_factor` has filled the matrix."""
+@leaf
+def _spend(elimination, n):
+    """Turn what enters the pairs of a block into the time spent in them: probabilities, and with both armies' losses."""
+    _, passed, start, index, value, lines = elimination
     for k in range(n):
-        f = line[start + k]
-        if f != 0.0:
-            t = np.uint64(start + k + 1)
-            u = np.uint64(k * n + k + 1)
-            for j in range(np.uint64(n - k - 1)):
-                line[t + j] += f * matrix[u + j]
-    for k in range(n - 1, -1, -1):
-        x = line[start + k]
+        at = np.uint64(KINDS * k)
+        x = lines[at]
         if x != 0.0:
-            x *= matrix[k * n + k]
-            line[start + k] = x
-            t = np.uint64(start)
-            u = np.uint64(k * n)
-            for j in range(np.uint64(k)):
-                line[t + j] += x * matrix[u + j]
+            y = lines[at + _ONE]
+            z = lines[at + _TWO]
+            for e in range(start[2 * k + 1], start[2 * k + 2]):
+                to = _FOUR * np.uint64(index[e])
+                lines[to] += x * value[e]
+                lines[to + _ONE] += y * value[e]
+                lines[to + _TWO] += z * value[e]
+    for k in range(n - 1, -1, -1):
+        at = np.uint64(KINDS * k)
+        x = lines[at]
+        if x != 0.0:
+            x *= passed[k]
+            y = lines[at + _ONE] * passed[k]
+            z = lines[at + _TWO] * passed[k]
+            lines[at] = x
+            lines[at + _ONE] = y
+            lines[at + _TWO] = z
+            for e in range(start[2 * k], start[2 * k + 1]):
+                to = _FOUR * np.uint64(index[e])
+                lines[to] += x * value[e]
+                lines[to + _ONE] += y * value[e]
+                lines[to + _TWO] += z * value[e]
+
+
+@leaf
+def _spend_turns(elimination, n):
+    """The same for the turns so far, the last of the numbers of a pair."""
+    _, passed, start, index, value, lines = elimination
+    for k in range(n):
+        x = lines[np.uint64(KINDS * k) + _THREE]
+        if x != 0.0:
+            for e in range(start[2 * k + 1], start[2 * k + 2]):
+                lines[_FOUR * np.uint64(index[e]) + _THREE] += x * value[e]
+    for k in range(n - 1, -1, -1):
+        x = lines[np.uint64(KINDS * k) + _THREE]
+        if x != 0.0:
+            x *= passed[k]
+            lines[np.uint64(KINDS * k) + _THREE] = x
+            for e in range(start[2 * k], start[2 * k + 1]):
+                lines[_FOUR * np.uint64(index[e]) + _THREE] += x * value[e]
+
+
+@leaf
+def spend_block(elimination, span, n_b, flow, spent):
+    """Find the time spent in each pair of states of a small block, given what flows into it; all have been taken out.
+
+    Parameters
+    ----------
+    elimination : Elimination
+    span : tuple of int64
+        First and past-the-last state of either army in the block.
+    n_b : int64
+        States of the second army.
+    flow, spent : float64 (lines)
+        `spent` is filled in the block.
+    """
+    lines = elimination.lines
+    a_first, a_last, b_first, b_last = span
+    size = np.uint64(KINDS * (b_last - b_first))
+    n = (a_last - a_first) * (b_last - b_first)
+    to = np.uint64(0)
+    for a in range(a_first, a_last):
+        pair = np.uint64(KINDS * (a * n_b + b_first))
+        for j in range(size):
+            lines[to + j] = flow[pair + j]
+        to += size
+    turns = KINDS - 1
+    for k in range(n):
+        lines[KINDS * k + turns] -= lines[KINDS * k]
+    _spend(elimination, n)
+    # Each turn spent here is one turn more for what goes on.
+    for k in range(n):
+        lines[KINDS * k + turns] += lines[KINDS * k]
+    _spend_turns(elimination, n)
+    to = np.uint64(0)
+    for a in range(a_first, a_last):
+        pair = np.uint64(KINDS * (a * n_b + b_first))
+        for j in range(size):
+            spent[pair + j] = lines[to + j]
+        to += size
 
 
 @part
-def solve_block(frame, terms, lefts, own, enemy, span, flow, spent, matrix, lines):
+def solve_block(frame, terms, lefts, own, enemy, span, flow, spent, elimination):
     """Find the time spent in each pair of states of a small block, given what flows into it; whether it is left soon.
 
     Parameters
@@ -553,40 +676,17 @@ def solve_block(frame, terms, lefts, own, enemy, span, flow, spent, matrix, line
         First and past-the-last state of either army in the block.
     flow, spent : float64 (lines)
         `spent` is filled in the block.
-    matrix, lines : float64
-        Scratch: the square of the pairs of a block, and `KINDS` times them.
+    elimination : Elimination
+        Room for as many pairs at least.
     """
-    _fill_block(frame, terms, lefts, own, enemy, span, matrix)
-    return solve_filled(span, np.int64(len(lefts[1])), flow, spent, matrix, lines)
-
-
-@part
-def solve_filled(span, n_b, flow, spent, matrix, lines):
-    """Solve a small block, as `solve_block` does, when the matrix has been filled; `n_b` states in a line."""
     a_first, a_last, b_first, b_last = span
-    width = b_last - b_first
-    n = (a_last - a_first) * width
-    if not _factor(matrix, n):
-        return False
+    n = (a_last - a_first) * (b_last - b_first)
+    i = np.int64(0)
     for a in range(a_first, a_last):
-        i = (a - a_first) * width
-        pair = KINDS * (a * n_b + b_first)
-        for j in range(width):
-            for k in range(KINDS):
-                lines[k * n + i + j] = flow[pair + KINDS * j + k]
-    turns = (KINDS - 1) * n
-    for k in range(n):
-        lines[turns + k] -= lines[k]
-    for k in range(KINDS - 1):
-        _solve(matrix, n, lines, k * n)
-    # Each turn spent here is one turn more for what goes on.
-    for k in range(n):
-        lines[turns + k] += lines[k]
-    _solve(matrix, n, lines, turns)
-    for a in range(a_first, a_last):
-        i = (a - a_first) * width
-        pair = KINDS * (a * n_b + b_first)
-        for j in range(width):
-            for k in range(KINDS):
-                spent[pair + KINDS * j + k] = lines[k * n + i + j]
+        for b in range(b_first, b_last):
+            _fill_work(frame, terms, lefts, own, enemy, span, a, b, elimination.work)
+            if not take_out(elimination, n, i):
+                return False
+            i += 1
+    spend_block(elimination, span, np.int64(len(lefts[1])), flow, spent)
     return True

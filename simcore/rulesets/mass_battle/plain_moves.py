@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import leaf, part
-from simcore.rulesets.mass_battle.moves import KINDS, bound_of, solve_filled
+from simcore.core.jit import borrowed, leaf, part
+from simcore.rulesets.mass_battle.moves import KINDS, bound_of, new_elimination, spend_block, take_out
 
 __all__ = ["PlainArmy", "outlast_limit_plainly", "run_plainly"]
 
@@ -83,13 +83,15 @@ def _new_room(first, second):
     for k in range(len(first.member_start) - 1):
         most = max(most, first.member_start[k + 1] - first.member_start[k])
     size = KINDS * second.cells[len(second.cells) - 1]
+    ends = (KINDS * n, 2 * KINDS * n, 2 * KINDS * n + size)
+    room = np.zeros(ends[2] + first.mix.shape[1] * size)
     return _Room(
         lines=np.empty(most * KINDS * n),
-        cells=np.empty(size),
-        lifted=np.empty(first.mix.shape[1] * size),
+        cells=room[ends[1] : ends[2]],
+        lifted=room[ends[2] :],
         planes=np.zeros(n * second.mix.shape[1] * KINDS),
-        line=np.empty(KINDS * n),
-        shifted=np.zeros(KINDS * n),
+        line=room[: ends[0]],
+        shifted=room[ends[0] : ends[1]],
     )
 
 
@@ -266,64 +268,91 @@ def _move_class(first, second, k, mode, begin, end, room, target, least):
                     target[t + j] += p * line[j] + q * shifted[j]
 
 
-@part
-def _inner_rows(army, enemy):
-    """Return where rows begin that lead to as many squads as before, for each class, and those rows.
+class _Inner(NamedTuple):
+    """Rows that lead to as many squads as before, for each class and each pool of the enemy, where a block may be small.
 
-    For each pool of the enemy there is one, with an entry for every state of the same size; only where a block may be
-    small.
+    Attributes
+    ----------
+    start : uint64 (K * P + 1,)
+    place : uint64, chance : float64
+        States, counted from the first of their size.
     """
-    found = len(army.member_start) - 1
-    n = len(army.size)
-    pools = enemy.mix.shape[0]
-    cases = enemy.mix.shape[1]
-    start = np.zeros(found + 1, dtype=np.int64)
+
+    start: Any
+    place: Any
+    chance: Any
+
+
+@part
+def _inner_rows(lent_army, lent_enemy):
+    """Return the `_Inner` rows of an army."""
+    army, enemy = borrowed(lent_army), borrowed(lent_enemy)
+    sizes, members, member_start, starts, stays = army.size, army.members, army.member_start, army.start, army.stays
+    states, chances, mix, span = army.state, army.chance, enemy.mix, enemy.span
+    found = len(member_start) - 1
+    n = len(sizes)
+    pools, cases = mix.shape
+    start = np.zeros(found * pools + 1, dtype=np.uint64)
+    room = np.int64(0)
     first = np.int64(0)
-    firsts = np.zeros(found, dtype=np.int64)
-    widths = np.zeros(found, dtype=np.int64)
+    past = np.int64(0)
     for k in range(found):
-        size = army.size[army.members[army.member_start[k]]]
-        while army.size[first] > size:
-            first += 1
-        past = first
-        while past < n and army.size[past] == size:
+        while past < n and sizes[past] >= sizes[members[member_start[k]]]:
+            if sizes[past] != sizes[first]:
+                first = past
             past += 1
-        firsts[k] = first
-        widths[k] = past - first if past - first <= _SMALL_BLOCK else 0
-        start[k + 1] = start[k] + pools * widths[k]
-    rows = np.zeros(start[found])
+        if past - first <= _SMALL_BLOCK:
+            room += pools * (past - first)
+    place = np.empty(room, dtype=np.uint64)
+    chance = np.empty(room)
+    row = np.zeros(_SMALL_BLOCK)
+    at = np.int64(0)
+    first = np.int64(0)
+    past = np.int64(0)
     for k in range(found):
-        if widths[k] == 0:
-            continue
+        while past < n and sizes[past] >= sizes[members[member_start[k]]]:
+            if sizes[past] != sizes[first]:
+                first = past
+            past += 1
         for p in range(pools):
-            to = start[k] + p * widths[k] - firsts[k]
-            for c in range(enemy.span[p, 0], enemy.span[p, 1]):
-                w = enemy.mix[p, c]
-                row = k * cases + c
-                for e in range(army.start[row], army.stays[row]):
-                    rows[to + army.state[e]] += w * army.chance[e]
-    return start, rows
+            if past - first <= _SMALL_BLOCK:
+                for c in range(span[p, 0], span[p, 1]):
+                    w = mix[p, c]
+                    for e in range(starts[k * cases + c], stays[k * cases + c]):
+                        row[states[e] - first] += w * chances[e]
+                for i in range(past - first):
+                    if row[i] != 0.0:
+                        place[at] = i
+                        chance[at] = row[i]
+                        row[i] = 0.0
+                        at += 1
+            start[k * pools + p + 1] = at
+    return _Inner(start=start, place=place, chance=chance)
 
 
 @leaf
-def _fill_plainly(first, second, start_a, rows_a, start_b, rows_b, inside, matrix):
-    """Fill a matrix with the chances to get from one pair of states of a block to another."""
+def _solve_plainly(first, second, inner_a, inner_b, inside, flow, spent, elimination):
+    """Find the time spent in each pair of states of a small block, as `solve_block` does."""
     a_first, a_last, b_first, b_last = inside
-    height = a_last - a_first
-    width = b_last - b_first
-    t = np.uint64(0)
+    work = elimination.work
+    pools_a, pools_b = np.int64(first.mix.shape[0]), np.int64(second.mix.shape[0])
+    width = np.uint64(b_last - b_first)
+    n = (a_last - a_first) * (b_last - b_first)
+    i = np.int64(0)
     for a in range(a_first, a_last):
-        class_a = first.class_of[a]
-        roll_a = first.roll[a]
         for b in range(b_first, b_last):
-            class_b = second.class_of[b]
-            row_a = start_a[class_a] + second.roll[b] * height
-            row_b = np.uint64(start_b[class_b] + roll_a * width)
-            for i in range(height):
-                c = rows_a[row_a + i]
-                for j in range(np.uint64(width)):
-                    matrix[t + j] = c * rows_b[row_b + j]
-                t += np.uint64(width)
+            row_a = first.class_of[a] * pools_b + second.roll[b]
+            row_b = second.class_of[b] * pools_a + first.roll[a]
+            for e in range(inner_a.start[row_a], inner_a.start[row_a + 1]):
+                c = inner_a.chance[e]
+                t = inner_a.place[e] * width
+                for k in range(inner_b.start[row_b], inner_b.start[row_b + 1]):
+                    work[t + inner_b.place[k]] = c * inner_b.chance[k]
+            if not take_out(elimination, n, i):
+                return False
+            i += 1
+    spend_block(elimination, inside, np.int64(len(second.size)), flow, spent)
+    return True
 
 
 @leaf
@@ -338,31 +367,31 @@ def _peak(flow, n, inside):
 
 
 @part
-def run_plainly(first, second, start, dropped, spent):
+def run_plainly(lent_first, lent_second, start, dropped, lent_spent):
     """Find the time spent in each pair of states of a battle without a limit of turns; returns whether it ends soon.
 
     Squads never join, so all pairs with the same numbers of squads in play are left for good once a squad is gone.
 
     Parameters
     ----------
-    first, second : PlainArmy
+    lent_first, lent_second : PlainArmy
     start : int64
         Pair of states in which the battle begins.
     dropped : float64
         Most probability that stays where it is in the end in all pairs of states.
-    spent : float64 (lines)
+    lent_spent : float64 (lines)
         Output; zeros.
     """
+    first, second, spent = borrowed(lent_first), borrowed(lent_second), borrowed(lent_spent)
     n_a, n_b = np.int64(len(first.size)), np.int64(len(second.size))
     least = dropped / (n_a * n_b)
     tiny = _TINY_SHARE * least
     flow = np.zeros(KINDS * n_a * n_b)
     flow[KINDS * start] = 1.0
     room = _new_room(first, second)
-    start_a, rows_a = _inner_rows(first, second)
-    start_b, rows_b = _inner_rows(second, first)
-    matrix = np.empty(0)
-    lines = np.zeros(KINDS * _SMALL_BLOCK)
+    inner_a = _inner_rows(first, second)
+    inner_b = _inner_rows(second, first)
+    elimination = new_elimination(min(np.int64(_SMALL_BLOCK), n_a * n_b))
     members, member_start = first.members, first.member_start
     a_first = np.int64(0)
     while a_first < n_a:
@@ -379,10 +408,7 @@ def run_plainly(first, second, start, dropped, spent):
             pairs = (a_last - a_first) * (b_last - b_first)
             if pairs <= _SMALL_BLOCK:
                 if _peak(flow, n_b, inside) > 0.0:
-                    if pairs * pairs > len(matrix):
-                        matrix = np.empty(pairs * pairs)
-                    _fill_plainly(first, second, start_a, rows_a, start_b, rows_b, inside, matrix)
-                    if not solve_filled(inside, n_b, flow, spent, matrix, lines):
+                    if not _solve_plainly(first, second, inner_a, inner_b, inside, flow, spent, elimination):
                         return False
             else:
                 stays = 0
@@ -419,8 +445,9 @@ def run_plainly(first, second, start, dropped, spent):
 
 
 @part
-def _weigh_classes(army, enemy, worth):
+def _weigh_classes(lent_army, lent_enemy, worth):
     """Return the mean worth of the states that each class leads to, for each pool of the enemy."""
+    army, enemy = borrowed(lent_army), borrowed(lent_enemy)
     found = len(army.member_start) - 1
     pools = enemy.mix.shape[0]
     cases = enemy.mix.shape[1]
@@ -440,15 +467,16 @@ def _weigh_classes(army, enemy, worth):
 
 
 @part
-def outlast_limit_plainly(first, second, worths, start, limit):
+def outlast_limit_plainly(lent_first, lent_second, worths, start, limit):
     """Return a bound of the probability that a battle goes on after a limit of turns, as `outlast_limit` does.
 
     Parameters
     ----------
-    first, second : PlainArmy
+    lent_first, lent_second : PlainArmy
     worths, start, limit
         As of `outlast_limit`.
     """
+    first, second = borrowed(lent_first), borrowed(lent_second)
     worth_a, worth_b = worths
     weighed_a = _weigh_classes(first, second, worth_a)
     weighed_b = _weigh_classes(second, first, worth_b)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import part
+from simcore.core.jit import borrowed, leaf, part
 from simcore.rulesets.mass_battle.army_states import AFTER, COST, count_outcomes, grown
 from simcore.rulesets.mass_battle.turn_rows import (
     CHASES,
@@ -98,7 +98,7 @@ class PlainRows(NamedTuple):
     facts: Any
 
 
-@part
+@leaf
 def _are_alike(army, s, t):
     """Whether the same outcomes lead to the same from two states."""
     if army.reach[s] != army.reach[t]:
@@ -113,10 +113,11 @@ def _are_alike(army, s, t):
 
 
 @part
-def find_classes(army, n):
+def find_classes(lent_army, n):
     """Return the `Classes` of the `n` states of an army; states of a class have as many squads in play."""
-    of = np.zeros(n, dtype=np.int64)
-    leaders = np.zeros(n, dtype=np.int64)
+    army = borrowed(lent_army)
+    numbers = np.zeros((4, n), dtype=np.int64)
+    of, past, members, leaders = numbers[0], numbers[1], numbers[2], numbers[3]
     found = np.int64(0)
     first = np.int64(0)
     for s in range(n):
@@ -135,11 +136,9 @@ def find_classes(army, n):
     for k in range(found):
         start[k + 1] += start[k]
         leaders[k] = start[k]
-    members = np.zeros(n, dtype=np.int64)
     for s in range(n):
         members[leaders[of[s]]] = s
         leaders[of[s]] += 1
-    past = np.zeros(n, dtype=np.int64)
     last = found
     for s in range(n - 1, -1, -1):
         if s + 1 < n and army.size[s] != army.size[s + 1]:
@@ -174,7 +173,7 @@ def _list_hits(rules, tables, most_hits, reaches):
     return chances, outcomes, lists, True
 
 
-@part
+@leaf
 def _mix_hits(half, pools, pool_low, mix, span):
     """Fill in how pools are made of numbers of hits; without a roll there are none."""
     mix[0, 0] = 1.0
@@ -243,8 +242,9 @@ def list_cases(rules, tables, pools, pool_low, rolls, classes, reaches):
 
 
 @part
-def _list_facts(rules, plan, army, n, n_after, side, levels, chances):
+def _list_facts(rules, lent_plan, lent_army, n, n_after, side, levels, chances):
     """Return the facts of every state and case."""
+    plan, army = borrowed(lent_plan), borrowed(lent_army)
     values, places, lists = chances
     cases = len(lists)
     price = price_captures(rules, plan, army, n_after, side, levels)
@@ -264,36 +264,38 @@ def _list_facts(rules, plan, army, n, n_after, side, levels, chances):
 
 
 @part
-def list_plain_rows(rules, plan, army, n, n_after, side, levels, classes, chances):
+def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_classes, lent_chances):
     """Work out what a turn does to one army, for each class of states and each case of the enemy's roll.
 
     Parameters
     ----------
-    rules, plan : arrays
-    army : Army
+    rules, lent_plan : arrays
+    lent_army : Army
     n, n_after : int64
         Numbers of states.
     side : int64
     levels : int64
         Levels of pursuit.
-    classes : Classes
-    chances : tuple
+    lent_classes : Classes
+    lent_chances : tuple
         Of `list_cases`, for the enemy's rolls.
 
     Returns
     -------
     PlainRows
     """
+    plan, army = borrowed(lent_plan), borrowed(lent_army)
+    classes, chances = borrowed(lent_classes), borrowed(lent_chances)
     values, places, lists = chances
     cases = len(lists)
     found = len(classes.start) - 1
     start = np.zeros(found * cases + 1, dtype=np.int64)
     stays = np.zeros(found * cases, dtype=np.int64)
-    state = np.zeros(1024, dtype=np.int64)
-    chance = np.zeros(1024)
-    loss = np.zeros(1024)
-    row_chance = np.zeros(n)
-    row_loss = np.zeros(n)
+    state = np.empty(1024, dtype=np.int64)
+    chance = np.empty(1024)
+    loss = np.empty(1024)
+    row = np.zeros((2, n))
+    row_chance, row_loss = row[0], row[1]
     size, reaches, hit_start, hits = army.size, army.reach, army.hit_start, army.hits
     begun, rally_start, rally_state, rally_chance = army.begun, army.rally_start, army.rally_state, army.rally_chance
     entries = np.int64(0)
@@ -324,8 +326,8 @@ def list_plain_rows(rules, plan, army, n, n_after, side, levels, classes, chance
                 state = grown(state, entries + n)
                 chance = grown(chance, entries + n)
                 loss = grown(loss, entries + n)
-            row = k * cases + c
-            stays[row] = entries
+            r = k * cases + c
+            stays[r] = entries
             for to in range(low, high):
                 if row_chance[to] > 0.0:
                     state[entries] = to
@@ -333,9 +335,9 @@ def list_plain_rows(rules, plan, army, n, n_after, side, levels, classes, chance
                     loss[entries] = row_loss[to]
                     entries += 1
                     if to < block_end:
-                        stays[row] = entries
+                        stays[r] = entries
                     row_chance[to] = 0.0
                     row_loss[to] = 0.0
-            start[row + 1] = entries
+            start[r + 1] = entries
     facts = _list_facts(rules, plan, army, n, n_after, side, levels, chances)
     return PlainRows(start=start, stays=stays, state=state, chance=chance, loss=loss, facts=facts)

@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import kernel, part
+from simcore.core.jit import borrowed, kernel, leaf, part
 from simcore.enums import Status
 from simcore.rulesets.mass_battle.army_states import (
     AFTER,
     DICE,
     SQUADS,
     count_outcomes,
+    lanes_for,
     list_states,
     load_state,
+    new_bench,
     room_after,
 )
 from simcore.rulesets.mass_battle.encoding import (
@@ -39,11 +41,13 @@ from simcore.rulesets.mass_battle.encoding import (
     Standing,
 )
 from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battles, plan_matchup
+from simcore.rulesets.mass_battle.limits import MOST_ROWS
 from simcore.rulesets.mass_battle.moves import (
     KINDS,
     Frame,
     kept_ones,
     move_line,
+    new_elimination,
     new_scratch,
     outlast_limit,
     pool_terms,
@@ -125,8 +129,9 @@ _TINY_SHARE = 0.1
 _MOST_STAYS = 1_000
 _SMALL_BLOCK = 256
 """Most pairs of states of a block that is solved by elimination."""
-_MOST_HITS = 1 << 23
 _MOST_TURNS = (1 << 20) - 1
+_FEW_LANES = 32
+"""Lanes of the scratch for small armies."""
 _MOST_EFFORT = 1 << 38
 """Most multiplications of a battle that goes on and on."""
 
@@ -136,7 +141,7 @@ _PASSED, _BEATEN, _UNDECIDED_YET, _CHASED = range(4)
 reached while both stand, and, from `_CHASED` on, where the enemy stands and pursues at a level."""
 
 
-@part
+@leaf
 def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
     """Book what happens when row `a` of one army meets row `b` of the other.
 
@@ -190,7 +195,7 @@ def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
             moments[4] += (qb * c + p * facts_b[b, CHASES_LOST + shift]) * caught
 
 
-@part
+@leaf
 def _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments):
     """Book the time `spent` in pairs of states in a turn; a pool and its effects are the same in all of it."""
     left_a, left_b = lefts
@@ -257,7 +262,7 @@ def _weights_by_case(weights, mix, span, n):
     return out
 
 
-@part
+@leaf
 def _account_plainly(first, second, facts, spent, weights, moments):
     """Book the time `spent` in pairs of states, as `_account` does, in a plain battle; rows are by pool."""
     facts_a, facts_b = facts
@@ -274,7 +279,7 @@ def _account_plainly(first, second, facts, spent, weights, moments):
                 )  # fmt: skip
 
 
-@part
+@leaf
 def _take_line(source, n, a, first, last, least, line):
     """Copy a line of pairs of states, as it is a turn later, where there is more than `least`; whether there is."""
     some = False
@@ -291,7 +296,7 @@ def _take_line(source, n, a, first, last, least, line):
     return some
 
 
-@part
+@leaf
 def _settle_line(flow, spent, n, a, first, last, least, line):
     """Take from `flow` what is moved on now, as `_take_line` does, and add it to what is `spent`."""
     some = False
@@ -328,8 +333,7 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
     nothing = np.zeros(0)
     scratch = new_scratch(places, n_b)
     line = scratch.line
-    matrix = np.zeros(0)
-    lines = np.zeros(KINDS * _SMALL_BLOCK)
+    elimination = new_elimination(min(np.int64(_SMALL_BLOCK), n_a * n_b))
     a_first = np.int64(0)
     while a_first < n_a:
         a_last = a_first
@@ -347,9 +351,7 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
             sources = (b_first, b_last)
             if pairs <= _SMALL_BLOCK:
                 if _peak(flow, n_b, inside) > 0.0:
-                    if pairs * pairs > len(matrix):
-                        matrix = np.empty(pairs * pairs)
-                    if not solve_block(frame, terms, lefts, own, enemy, inside, flow, spent, matrix, lines):
+                    if not solve_block(frame, terms, lefts, own, enemy, inside, flow, spent, elimination):
                         return False
             else:
                 stays = 0
@@ -382,7 +384,7 @@ def _run_by_level(frame, terms, lefts, own, enemy, sizes, start, places, spent):
     return True
 
 
-@part
+@leaf
 def _peak(flow, n_b, span):
     """Largest probability in a block."""
     peak = 0.0
@@ -392,7 +394,7 @@ def _peak(flow, n_b, span):
     return peak
 
 
-@part
+@leaf
 def _add_up(lines, kind):
     total = 0.0
     for k in range(kind, len(lines), KINDS):
@@ -401,11 +403,12 @@ def _add_up(lines, kind):
 
 
 @part
-def _worth(army, n):
+def _worth(lent_army, n):
     """Return how long each state may take, roughly: longer with more squads, and with squads that are out of action.
 
     The base and the power are those that give the best bound for plain armies of up to ten squads.
     """
+    army = borrowed(lent_army)
     worth = np.zeros(n)
     for s in range(n):
         delay = 1.0
@@ -420,11 +423,12 @@ def _worth(army, n):
 
 
 @part
-def _add_ends(rules, plan, army, n_after, side, at, weights, chances, pool_low, levels, acc):
+def _add_ends(rules, lent_plan, lent_army, n_after, side, at, weights, lent_chances, pool_low, levels, acc):
     """Turn the weights of one army's rows into squads by status and survivors by outcome."""
+    plan, army, chances = borrowed(lent_plan), borrowed(lent_army), borrowed(lent_chances)
     values, places, lists = chances
-    wins = np.zeros(n_after)
-    undecided = np.zeros(n_after)
+    ends = np.zeros((2, n_after))
+    wins, undecided = ends[0], ends[1]
     loses = np.zeros((n_after, levels))
     destroyed = 0.0
     n, pools, most_ones, own_ones, by_dice = at.shape
@@ -538,6 +542,19 @@ def _pool_range(rules, plan, side):
                 low = min(low, pool)
                 high = max(high, pool)
     return low, high
+
+
+@part
+def _levels_of_pursuit(rules, plan):
+    """Return how many levels of pursuit there are: without mobile squads nobody ever pursues."""
+    levels = np.int64(1)
+    for side in range(2):
+        mobile = np.int64(0)
+        for k in range(plan.n_types[side]):
+            t = plan.listed[side, k]
+            mobile += plan.start[side, t] if plan.mobile[side, t] != 0 else 0
+        levels = max(levels, (mobile if rules[_LIMIT] == _ONE_PER_SQUAD else min(mobile, np.int64(1))) + 1)
+    return levels
 
 
 @part
@@ -758,7 +775,7 @@ def _solve_any(
     pools_second = high_second - low_second + 2
     places = pools_second * (ones_first + 1) * (ones_second + 1)
     kinds_b = pools_first * (ones_first + 1) * (ones_second + 1) * dice_kinds
-    if n_a * places > _MOST_HITS or n_b * kinds_b > _MOST_HITS:
+    if n_a * places > MOST_ROWS or n_b * kinds_b > MOST_ROWS:
         return False
     values_a, places_a, lists_a, fits_a = list_chances(
         rules, tables, pools_second, low_second, ones_second, army_a.reach
@@ -824,8 +841,8 @@ def _solve_any(
 
 
 @part
-def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
-    """Solve one battle exactly.
+def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench):
+    """Solve one battle exactly; returns the scratch, which has been replaced if it was too small.
 
     Parameters
     ----------
@@ -842,6 +859,7 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         Output: CAPACITY when there is more to do than allowed.
     reached : int64 (M,)
         Output: number of pairs of states.
+    bench : Bench
     """
     rules = armies.rules[row]
     odds = armies.odds
@@ -850,7 +868,7 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
     reached[row] = 1
     status[row] = _OK
     if _end_at_once(rules, plan, acc):
-        return
+        return bench
     sequential = rules[_INITIATIVE] != _SIMULTANEOUS
     first = np.int64(1 if rules[_INITIATIVE] == _DEFENDER_FIRST else 0)
     roles = (first, 1 - first)
@@ -863,33 +881,30 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         ones_first = _total(plan, roles[0])
     if rules[_ONES_EVERY_ROLL] != 0 or low_second < 1:
         ones_second = _total(plan, roles[1])
-    levels = np.int64(2)
-    if rules[_LIMIT] == _ONE_PER_SQUAD:
-        for side in range(2):
-            mobile = np.int64(0)
-            for k in range(plan.n_types[side]):
-                t = plan.listed[side, k]
-                mobile += plan.start[side, t] if plan.mobile[side, t] != 0 else 0
-            levels = max(levels, mobile + 1)
+    levels = _levels_of_pursuit(rules, plan)
     dice_kinds = np.int64(1)
     if sequential:
         dice_kinds = np.int64(2)
         for k in range(plan.n_types[roles[1]]):
             t = plan.listed[roles[1], k]
             dice_kinds += plan.dice[roles[1], t] * plan.start[roles[1], t]
+    effects_first, effects_second = max(np.int64(1), high_second), max(np.int64(1), high_first)
+    lanes = max(lanes_for(plan, roles[0], effects_first), lanes_for(plan, roles[1], effects_second))
+    if lanes > len(bench.chances):
+        bench = new_bench(lanes)
     room_first = rooms[row, roles[0]]
     room_second = rooms[row, roles[1]]
     army_a, n_a, after_a = list_states(
-        rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, max(np.int64(1), high_second), ones_first,
-        room_first, room_after(plan, roles[0], remembers[row, roles[0]]),
+        rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, effects_first, ones_first,
+        room_first, room_after(plan, roles[0], remembers[row, roles[0]]), bench,
     )  # fmt: skip
     army_b, n_b, after_b = list_states(
-        rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, max(np.int64(1), high_first), ones_second,
-        room_second, room_after(plan, roles[1], remembers[row, roles[1]]),
+        rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, effects_second, ones_second,
+        room_second, room_after(plan, roles[1], remembers[row, roles[1]]), bench,
     )  # fmt: skip
     if n_a < 0 or n_b < 0:
         status[row] = _CAPACITY
-        return
+        return bench
     reached[row] = n_a * n_b
     as_counted = rules[_NEGATIVE_COUNT]
     ranges = ((low_first, high_first), (low_second, high_second))
@@ -908,7 +923,7 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         moments, acc,
     ):  # fmt: skip
         status[row] = _CAPACITY
-        return
+        return bench
     for o in range(_N_OUTCOMES):
         acc[_A_BATTLES] += acc[_A_OUTCOMES + o]
     for k in range(2):
@@ -920,10 +935,12 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached):
         acc[squads + 3] = max(0.0, _total(plan, roles[k]) * acc[_A_BATTLES] - others)
     acc[_A_SWING] = acc[_A_LOST + 2] - acc[_A_LOST]
     acc[_A_SWING + 1] = acc[_A_LOST + 1] + acc[_A_LOST + 3] - 2.0 * moments[4]
+    return bench
 
 
 @kernel
 def solve_all(rows, armies, remembers, rooms, tallies, status, reached):
     """Solve all matchups one after the other; arguments as of `solve_battle`. Threads may do so at the same time."""
+    bench = new_bench(np.int64(_FEW_LANES))
     for s in range(len(rows)):
-        solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached)
+        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench)

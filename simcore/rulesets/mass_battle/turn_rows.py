@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.chain import binomial
-from simcore.core.jit import inlined_leaf, kernel, part
+from simcore.core.jit import borrowed, inlined_leaf, kernel, leaf, part
 from simcore.rulesets.mass_battle.army_states import AFTER, COST, DICE, count_outcomes, grown, load_state
 from simcore.rulesets.mass_battle.encoding import MAX_TYPES, RowField, Standing
 from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battles
+from simcore.rulesets.mass_battle.limits import MOST_ENTRIES
 from simcore.rulesets.mass_battle.steps import catches, confirms, dice_below_four, negative_dice
 
 __all__ = [
@@ -61,7 +62,6 @@ _ONES_EVERY_ROLL = int(RowField.ONES_EVERY_ROLL)
 _LIMIT = int(RowField.PURSUIT_LIMIT)
 _CAN_FLEE = int(RowField.CAN_FLEE)
 _TINY = 1e-30
-_MOST_ENTRIES = 1 << 24
 
 LOW, HIGH, START = range(3)
 """Columns of `Rows.span`."""
@@ -223,7 +223,7 @@ def wanted_reaches(reaches):
     return wanted, outcomes
 
 
-@part
+@leaf
 def keep_outcomes(out, reach, chances, outcomes, at):
     """Append the outcomes that there are in `out` to a list with `at` entries; returns how many there are then."""
     place = np.int64(0)
@@ -270,7 +270,7 @@ def list_chances(rules, tables, pools, pool_low, most_ones, reaches):
     rolls = np.int64(0)
     for p in range(pools):
         rolls += 1 if p == 0 else ones_of(rules[_ONES_EVERY_ROLL], rules[_NEGATIVE_COUNT], pool_low + p - 1, most_ones)
-    if rolls * at_once > _MOST_ENTRIES:
+    if rolls * at_once > MOST_ENTRIES:
         return np.zeros(0), np.zeros(0, dtype=np.int64), lists, False
     chances = np.empty(rolls * at_once)
     outcomes = np.empty(rolls * at_once, dtype=np.int64)
@@ -308,8 +308,9 @@ def in_reach(rules, listed, after, side, e, pursuers):
 
 
 @part
-def _caught_cost(rules, plan, listed, after, side, e, pursuers, squads, in_line):
+def _caught_cost(rules, lent_plan, listed, after, side, e, pursuers, squads, in_line):
     """Cost of the squads that a broken army in state `e` loses to so many pursuers, by the sampler's own step."""
+    plan = borrowed(lent_plan)
     load_state(listed, squads, side, after, e, 0, 1)
     face(plan, squads, 1 - side, pursuers)
     end_battles(rules, plan, squads, np.int64(0), np.int64(1), in_line, np.int64(0), None)
@@ -347,8 +348,9 @@ def pool_index(pool, dice, pool_low):
 
 
 @part
-def price_captures(rules, plan, army, n_after, side, levels):
+def price_captures(rules, lent_plan, lent_army, n_after, side, levels):
     """Return what a broken army loses to its pursuers in each state after the rolls, for each level of pursuit."""
+    plan, army = borrowed(lent_plan), borrowed(lent_army)
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
     in_line = np.zeros((2, 1), dtype=np.int32)
     listed = plan.listed[side, : plan.n_types[side]]
@@ -471,7 +473,7 @@ def list_rows(rules, plan, army, n, n_after, side, pools, pool_low, most_ones, o
                         length = max(np.int64(0), span[row, HIGH] - low)
                         span[row, START] = entries
                         if entries + length > len(chance):
-                            if entries + length > _MOST_ENTRIES:
+                            if entries + length > MOST_ENTRIES:
                                 return Rows(at=at, span=span, chance=chance, loss=loss, facts=facts), False
                             chance = grown(chance, entries + length)
                             loss = grown(loss, entries + length)

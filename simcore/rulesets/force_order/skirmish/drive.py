@@ -123,7 +123,7 @@ def trace_game(
     -------
     trace : int64 (R, 51 + 2 P)
         By `layout.TraceColumn`.
-    tally : int64 (K + BINS,)
+    tally : int64 (K,)
     used : int
         Entries of the script that were used; if one is missing or does not fit, minus its number, from 1.
     """
@@ -137,4 +137,5 @@ def trace_game(
     given = NO_SCRIPT if script is None else np.ascontiguousarray(script)
     run: Any = kernel.resolve_all
     run(segments, games, keys, tally, status, where, _new_records(0), given, trace)
-    return trace[trace[:, TraceColumn.EVENT] >= 0], tally[0], 0 if script is None else -int(where[0])
+    counted = tally[0, : len(ACCUMULATORS)]
+    return trace[trace[:, TraceColumn.EVENT] >= 0], counted, 0 if script is None else -int(where[0])
