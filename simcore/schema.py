@@ -184,6 +184,9 @@ class Ruleset:
         What the length of a battle is counted in: the accumulators ``<rounds>.sum`` and ``<rounds>.sumsq``.
     means : mapping of str to str
         Accumulators that are counted once per battle, with the column of a sweep's table that shows their mean.
+    titles : mapping of str to (str, str)
+        Columns that only some battles have and a report has room for one of, the most telling first: its title, and
+        whether it holds a "share", a "difference" of shares or an "amount".
     kind : str
         Kind of battles that this record resolves; "" for most of them.
     kinds : mapping of str to Ruleset
@@ -226,6 +229,7 @@ class Ruleset:
     unit_names: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     rounds: str = "cycles"
     means: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     kind: str = ""
     kinds: Mapping[str, Ruleset] = field(default_factory=dict)
 
