@@ -27,16 +27,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis import contrast, difference
-from analysis.counterpart import Half, Meetings, are_related, halves_between, meet, shares_dice, whole
+from analysis.counterpart import Half, Meetings, are_related, dice_of, halves_between, meet, shares_dice, whole
 from analysis.difference import Difference
 from analysis.estimators import DEFAULT_LEVEL
-from analysis.frames import Run, load
+from analysis.frames import SIDES, Run, load
 from analysis.measure import Measure, check_part, measures, practical_sizes
 from analysis.multiplicity import benjamini_hochberg, benjamini_yekutieli
+from analysis.standing import MIX_MEASURES, Batched, Duels, compare_mixes
 from analysis.wording import clean, plural
+from simcore.argument import check_choice
 from simcore.errors import ScenarioError
 from simcore.model import shown
-from simcore.run.batch import read_batches, read_outcomes
+from simcore.run.batch import LOSSES, read_batches, read_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -84,6 +86,13 @@ class Comparison:
         Share of false discoveries that is accepted.
     correction : str
         "hochberg" or "yekutieli".
+    mixes : DataFrame
+        One row per mix of either side at every grid point, seen by that side: ``side``, ``mix``, grid columns,
+        ``opponents`` (it is compared over) and ``left_out`` (of those it has in either run), ``first`` and ``second``
+        (mean win shares over the weighted field), ``difference`` with ``low`` and ``high``, ``practical``, ``test``,
+        ``p``, ``p_adjusted``, ``verdict`` and ``reason``.
+    mix_correction : str
+        As `correction`, for ``mixes``.
     changes : tuple of (str, str, str)
         Settings that differ: name, value in the first run, value in the second.
     has_same_dice : bool
@@ -100,6 +109,8 @@ class Comparison:
     level: float = DEFAULT_LEVEL
     fdr: float = DEFAULT_FDR
     correction: str = "hochberg"
+    mixes: pd.DataFrame = field(default_factory=pd.DataFrame)
+    mix_correction: str = "yekutieli"
     changes: tuple[tuple[str, str, str], ...] = ()
     has_same_dice: bool = False
     mean_costs: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -121,6 +132,13 @@ class Comparison:
         table = pd.crosstab(self.rows["metric"], self.rows["verdict"])
         names = [measure.name for measure in self.metrics]
         return table.reindex(index=names, columns=list(VERDICTS), fill_value=0)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names under which they are exported."""
+        changes = pd.DataFrame(list(self.changes), columns=["setting", "first", "second"])
+        counts = self.counts.rename_axis(columns=None).reset_index()
+        return {"comparison": self.rows, "mix_comparison": self.mixes, "verdicts": counts, "changes": changes}
 
     def matchups_with(self, verdicts: Iterable[str], metrics: Iterable[str] | None = None) -> int:
         """Return how many matchups have a verdict in at least one metric.
@@ -169,6 +187,24 @@ class Comparison:
         largest = np.zeros(len(self.rows))
         np.maximum.at(largest, pairs, size)
         return found.take(np.lexsort((np.arange(len(found)), pairs, -largest[pairs])))
+
+    @cached_property
+    def mix_counts(self) -> pd.DataFrame:
+        """How many mixes have which verdict: one row per side, one column per verdict."""
+        table = pd.crosstab(self.mixes["side"], self.mixes["verdict"])
+        return table.reindex(index=list(SIDES), columns=list(VERDICTS), fill_value=0)
+
+    @cached_property
+    def mix_findings(self) -> pd.DataFrame:
+        """Mixes that became better or worse, those that changed most first."""
+        found = self.mixes[self.mixes["verdict"].isin(["better", "worse"])]
+        return found.take(np.argsort(-np.abs(found["difference"].to_numpy(dtype=np.float64)), kind="stable"))
+
+    @property
+    def mix_keys(self) -> list[str]:
+        """Grid columns of ``mixes``."""
+        columns = list(self.mixes.columns)
+        return columns[2 : columns.index("opponents")]
 
     def to_text(self, width: int = 80) -> str:
         """Return the comparison as plain text.
@@ -232,7 +268,7 @@ def compare(
         Grid key and the two values to compare, as in ``("edition.tank.cost", [5, 6])``.
     metrics : iterable of str, optional
         Metrics to compare: ``attacker_win_share``, ``defender_win_share``, ``swing``, ``attacker_cost_lost``,
-        ``defender_cost_lost``, ``cycles`` or ``turns`` (all of these by default), ``p_<outcome>``.
+        ``defender_cost_lost``, ``cycles`` or ``turns`` (all of these by default), ``swing_negative``, ``p_<outcome>``.
     practical : mapping of str to float, optional
         Size that matters of each kind of metric: "share", "cost" (part of the mean cost of the two sides), "length".
     level : float
@@ -261,18 +297,28 @@ def compare(
     first, second = _halves(dir_a, dir_b, between)
     for name, value in (("level", level), ("fdr", fdr)):
         check_part(value, name)
-    if correction not in CORRECTIONS:
-        raise ScenarioError(f'must be one of {", ".join(CORRECTIONS)}, got "{correction}"', field="correction")
+    check_choice(correction, CORRECTIONS, "correction")
     chosen, sizes = measures(first.run, metrics), practical_sizes(practical)
-    contest = _Contest(first, second, meet(first, second), chosen, level)
-    rows = _long(contest, sizes)
+    # Mixes are judged by their win shares, whichever metrics were asked for.
+    needed = {measure.name: measure for measure in (*chosen, *measures(first.run, MIX_MEASURES))}
+    contest = _Contest(first, second, meet(first, second), tuple(needed.values()), level)
+    found = [_judged(contest, position) for position in range(len(needed))]
+    rows = _long(contest, found[: len(chosen)], sizes)
+    mixes = _mixes(contest, dict(zip(needed, found, strict=True)), sizes["share"])
+    asked = correction
     if correction == "auto":
         tested = contest.meetings.are_both & ~contest.is_failed & ~(contest.is_exact[0] & contest.is_exact[1])
         is_related = are_related(first, second, contest.meetings, tested)
         correction = "yekutieli" if is_related else "hochberg"
     adjust = benjamini_yekutieli if correction == "yekutieli" else benjamini_hochberg
     rows["p_adjusted"] = adjust(rows["p"].to_numpy(float))
-    rows["verdict"] = _verdicts(rows, chosen, fdr)
+    directions = [measure.direction for measure in chosen]
+    rows["verdict"] = _verdicts(rows, np.tile(directions, len(rows) // len(chosen)), fdr)
+    # The two sides of a matchup are two tests of the same battles.
+    mix_correction = "hochberg" if asked == "hochberg" else "yekutieli"
+    adjust = benjamini_hochberg if mix_correction == "hochberg" else benjamini_yekutieli
+    mixes.insert(list(mixes.columns).index("p") + 1, "p_adjusted", adjust(mixes["p"].to_numpy(float)))
+    mixes.insert(len(mixes.columns) - 1, "verdict", _verdicts(mixes, np.ones(len(mixes)), fdr))
     order = [name for name in rows.columns if name not in {"verdict", "reason"}]
     return Comparison(
         first=first,
@@ -283,6 +329,8 @@ def compare(
         level=level,
         fdr=fdr,
         correction=correction,
+        mixes=mixes,
+        mix_correction=mix_correction,
         changes=_changes(first, second),
         has_same_dice=bool(contest.has_same_dice.any()),
         mean_costs=contest.costs,
@@ -380,6 +428,7 @@ class _Common:
     """Common batches of the meetings: n batches, k metrics."""
 
     pairs: IntArray
+    begin: npt.NDArray[np.int64]
     battles: npt.NDArray[np.int64]
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
@@ -394,7 +443,7 @@ def _common_batches(contest: _Contest) -> _Common:
     size, k = len(contest.has_same_dice), len(contest.metrics)
     nothing = np.zeros(0, dtype=np.int64)
     empty = _Common(
-        np.zeros(0, dtype=np.intp), nothing, np.zeros((0, k), np.int64), np.zeros((0, k), np.int64),
+        np.zeros(0, dtype=np.intp), nothing, nothing, np.zeros((0, k), np.int64), np.zeros((0, k), np.int64),
         np.zeros(size, dtype=np.intp), np.zeros(size),
     )  # fmt: skip
     if not len(asked):
@@ -414,6 +463,7 @@ def _common_batches(contest: _Contest) -> _Common:
     names = range(k)
     return _Common(
         pairs,
+        joined["begin"].to_numpy(dtype=np.int64),
         battles,
         joined[[f"{name}_a" for name in names]].to_numpy(dtype=np.int64),
         joined[[f"{name}_b" for name in names]].to_numpy(dtype=np.int64),
@@ -487,7 +537,7 @@ def _batch_frame(half: Half, numbers: npt.NDArray[np.int64], metrics: Sequence[M
         return None
     needed = [f"outcome.{outcome}" for outcome in run.outcomes]
     wanted = list(dict.fromkeys([*needed, *(name for measure in metrics for name in measure.sums)]))
-    if not set(wanted) <= set(names):
+    if not set(wanted) <= {*names, LOSSES}:
         return None
     found = read_batches(run.path, names, wanted, np.unique(numbers).tolist())
     kept = _whole_matchups(half, found, wanted)
@@ -515,14 +565,14 @@ def _whole_matchups(half: Half, found: Batches, wanted: Sequence[str]) -> BoolAr
     return np.asarray(good[at], dtype=np.bool_)
 
 
-def _long(contest: _Contest, sizes: Mapping[str, float]) -> pd.DataFrame:
+def _long(contest: _Contest, found: Sequence[_Judged], sizes: Mapping[str, float]) -> pd.DataFrame:
     """Return one row per meeting and metric, without the verdicts."""
-    keys, number, k = contest.meetings.keys, len(contest.meetings.first), len(contest.metrics)
-    blocks = [_block(contest, position, sizes) for position in range(k)]
+    keys, number, k = contest.meetings.keys, len(contest.meetings.first), len(found)
+    blocks = [_block(contest, judged, sizes) for judged in found]
     columns: dict[Any, Any] = {"pair": np.repeat(np.arange(number), k)}
     for key in keys:
         columns[key] = np.repeat(keys[key].to_numpy(dtype=object), k)
-    columns["metric"] = np.tile(np.array([measure.name for measure in contest.metrics], dtype=object), number)
+    columns["metric"] = np.tile(np.array([judged.measure.name for judged in found], dtype=object), number)
     for name in blocks[0]:
         columns[name] = np.stack([block[name] for block in blocks], axis=1).reshape(-1)
     frame = pd.DataFrame(columns)
@@ -531,14 +581,35 @@ def _long(contest: _Contest, sizes: Mapping[str, float]) -> pd.DataFrame:
     return frame
 
 
-def _block(contest: _Contest, position: int, sizes: Mapping[str, float]) -> dict[str, Any]:
-    """Return the columns of one metric."""
+@dataclass(frozen=True)
+class _Judged:
+    """A metric of all meetings, as columns of R rows: figures, their difference, and how it was tested."""
+
+    measure: Measure
+    first: FloatArray
+    second: FloatArray
+    found: Difference
+    test: npt.NDArray[np.object_]
+    battles: npt.NDArray[np.int64]
+    """Battles that the test saw, in each run."""
+    freedom: FloatArray
+    """Degrees of freedom behind the interval; inf for a normal estimate."""
+    is_known: BoolArray
+
+    def error(self, level: float) -> FloatArray:
+        """Return the standard error that the interval stands for."""
+        half = (self.found.high - self.found.low) / 2.0
+        return np.asarray(half / difference.t_quantile(0.5 + level / 2.0, self.freedom), dtype=np.float64)
+
+
+def _judged(contest: _Contest, position: int) -> _Judged:
+    """Test one metric in all meetings."""
     measure, level = contest.metrics[position], contest.level
     figures = [contest.floats(side, measure.columns) for side in (0, 1)]
     number = len(figures[0])
     battles = contest.battles
-    both, failed = contest.meetings.are_both, contest.is_failed
-    has_figures = both & ~failed & ~np.isnan(figures[0]) & ~np.isnan(figures[1])
+    both = contest.meetings.are_both & ~contest.is_failed
+    has_figures = both & ~np.isnan(figures[0]) & ~np.isnan(figures[1])
     found = Difference(*(np.full(number, np.nan) for _ in range(4)))
     seen = np.zeros(number)
     test = np.full(number, "", dtype=object)
@@ -556,18 +627,21 @@ def _block(contest: _Contest, position: int, sizes: Mapping[str, float]) -> dict
     for known, sampled, sign in ((0, 1, 1.0), (1, 0, -1.0)):
         rows = has_figures & exact[known] & ~exact[sampled]
         made = _against_known(contest, measure, rows, known)
-        name = "binomial" if measure.outcomes else "z"
+        name = "binomial" if measure.kind == "share" else "z"
         if sign < 0:
             made = Difference(-made.value, -made.high, -made.low, made.p)
         put(rows, name, made, battles[sampled][rows])
     sampled_both = has_figures & ~exact[0] & ~exact[1]
     is_paired = np.zeros(number, dtype=bool)
+    freedom = np.full(number, np.inf)
     if contest.has_same_dice.any():
         common = contest.common
         is_paired = sampled_both & (common.number >= _FEWEST_BATCHES)
         made = difference.batch_difference(
-            common.pairs, common.battles, common.first[:, position], common.second[:, position], number, level
-        )
+            common.pairs, common.battles, common.first[:, position], common.second[:, position], number, level,
+            is_constant=_is_constant(contest, measure, figures),
+        )  # fmt: skip
+        freedom[is_paired] = common.number[is_paired] - 1.0
         put(is_paired, "paired t", Difference(*(column[is_paired] for column in made)), common.total[is_paired])
         for figure, sums in zip(figures, (common.first, common.second), strict=True):
             total = np.bincount(common.pairs, weights=sums[:, position], minlength=number)
@@ -577,29 +651,81 @@ def _block(contest: _Contest, position: int, sizes: Mapping[str, float]) -> dict
         counts, made = _discordant(contest, measure, is_crossed)
         total = contest.crossed[is_crossed].sum(axis=(1, 2)).astype(np.float64)
         put(is_crossed, "McNemar", made, total)
+        freedom[is_crossed] = np.inf
         for figure, count in zip(figures, counts, strict=True):
             figure[is_crossed] = count / total
         is_paired |= is_crossed
     for at_worst in (False, True):
         rows = sampled_both & ~is_paired & (contest.has_same_dice == at_worst)
         made = _apart(contest, measure, rows, at_worst=at_worst)
-        name = "errors added" if at_worst else "score" if measure.outcomes else "Welch's t"
+        name = "errors added" if at_worst else "score" if measure.kind == "share" else "Welch's t"
         put(rows, name, made, np.minimum(battles[0], battles[1])[rows])
+    return _Judged(measure, figures[0], figures[1], found, test, seen.astype(np.int64), freedom, has_figures)
+
+
+def _is_constant(contest: _Contest, measure: Measure, figures: Sequence[FloatArray]) -> BoolArray:
+    """Return in which meetings all battles of either run are alike in a metric."""
+    if measure.outcomes:
+        alike = [(figure == 0.0) | (figure == 1.0) for figure in figures]
+    else:
+        alike = [contest.floats(side, [measure.spread]) == 0.0 for side in (0, 1)]
+    return np.asarray(alike[0] & alike[1], dtype=np.bool_)
+
+
+def _mixes(contest: _Contest, judged: Mapping[str, _Judged], size: float) -> pd.DataFrame:
+    """Return one row per mix of both sides, without the verdicts."""
+    meetings = contest.meetings
+    dice = []
+    for number, (half, rows) in enumerate(((contest.first, meetings.first), (contest.second, meetings.second))):
+        words = dice_of(half, rows)
+        # What was solved has no dice: its place stands for nothing else.
+        words[contest.is_exact[number]] = np.flatnonzero(contest.is_exact[number])
+        dice.append(words)
+    common = contest.common
+    position = {measure.name: place for place, measure in enumerate(contest.metrics)}
+    tables = []
+    for side, enemy, name in zip(SIDES, reversed(SIDES), MIX_MEASURES, strict=True):
+        found = judged[name]
+        own = position[name]
+        is_exact = found.test == "exact"
+        duels = Duels(
+            first=found.first,
+            second=found.second,
+            difference=np.where(found.is_known, found.found.value, np.nan),
+            error=np.where(is_exact, 0.0, found.error(contest.level)),
+            freedom=found.freedom,
+            is_exact=is_exact,
+            is_failed=contest.is_failed,
+            is_paired=contest.has_same_dice & (common.number >= _FEWEST_BATCHES),
+        )
+        batched = Batched(common.pairs, common.begin, common.battles, common.second[:, own] - common.first[:, own])
+        weights = contest.floats(1, [f"{enemy}_weight"])
+        tables.append(compare_mixes(meetings.keys, side, duels, batched, weights, dice, contest.level))
+    table = pd.concat(tables, ignore_index=True)
+    table.insert(list(table.columns).index("high") + 1, "practical", size)
+    return table
+
+
+def _block(contest: _Contest, judged: _Judged, sizes: Mapping[str, float]) -> dict[str, Any]:
+    """Return the columns of one metric."""
+    measure, found = judged.measure, judged.found
+    both, failed = contest.meetings.are_both, contest.is_failed
+    number = len(both)
     size = np.full(number, sizes[measure.kind])
     reason = np.full(number, "", dtype=object)
     reason[failed] = _failure_texts(contest)[failed]
-    reason[both & ~failed & ~has_figures] = f"{measure.name} is not known in both runs"
+    reason[both & ~failed & ~judged.is_known] = f"{measure.name} is not known in both runs"
     reason[contest.meetings.second < 0] = "only in the first run"
     reason[contest.meetings.first < 0] = "only in the second run"
     return {
-        "first": figures[0],
-        "second": figures[1],
+        "first": judged.first,
+        "second": judged.second,
         "difference": found.value,
         "low": found.low,
         "high": found.high,
         "practical": size * contest.costs if measure.kind == "cost" else size,
-        "test": test,
-        "battles": seen.astype(np.int64),
+        "test": judged.test,
+        "battles": judged.battles,
         "p": found.p,
         "reason": reason,
     }
@@ -626,7 +752,7 @@ def _unrounded(first: FloatArray, second: FloatArray) -> FloatArray:
 def _against_known(contest: _Contest, measure: Measure, rows: BoolArray, known: int) -> Difference:
     exact = contest.floats(known, measure.columns)[rows]
     figure, battles = contest.floats(1 - known, measure.columns)[rows], contest.battles[1 - known][rows]
-    if measure.outcomes:
+    if measure.kind == "share":
         return difference.known_share_difference(exact, np.rint(figure * battles), battles, contest.level)
     spreads = [contest.floats(side, [measure.spread])[rows] for side in (known, 1 - known)]
     return difference.known_mean_difference(exact, spreads[0], figure, spreads[1], battles, contest.level)
@@ -635,7 +761,7 @@ def _against_known(contest: _Contest, measure: Measure, rows: BoolArray, known: 
 def _apart(contest: _Contest, measure: Measure, rows: BoolArray, *, at_worst: bool) -> Difference:
     figures = [contest.floats(side, measure.columns)[rows] for side in (0, 1)]
     battles = [contest.battles[side][rows] for side in (0, 1)]
-    if measure.outcomes:
+    if measure.kind == "share":
         counts = [np.rint(figure * number) for figure, number in zip(figures, battles, strict=True)]
         return difference.share_difference(
             counts[0], battles[0], counts[1], battles[1], contest.level, at_worst=at_worst
@@ -656,17 +782,16 @@ def _failure_texts(contest: _Contest) -> npt.NDArray[np.object_]:
     return texts
 
 
-def _verdicts(rows: pd.DataFrame, metrics: Sequence[Measure], fdr: float) -> npt.NDArray[np.object_]:
+def _verdicts(rows: pd.DataFrame, direction: npt.ArrayLike, fdr: float) -> npt.NDArray[np.object_]:
     """Return the verdict of every row; see docs/compare.md."""
     value, low, high, size, adjusted = (
         rows[name].to_numpy(dtype=np.float64) for name in ("difference", "low", "high", "practical", "p_adjusted")
     )
-    direction = np.tile([measure.direction for measure in metrics], len(rows) // max(len(metrics), 1))
     is_known = rows["test"].to_numpy(dtype=object) != ""
     is_exact = rows["test"].to_numpy(dtype=object) == "exact"
     is_sure = (is_exact | (adjusted <= fdr)) & (np.abs(value) > size)
     is_same = (low >= -size) & (high <= size)
-    gain = np.sign(value) * direction
+    gain = np.sign(value) * np.asarray(direction)
     found = np.select(
         [
             ~is_known & (rows["reason"].str.startswith("failed").to_numpy(dtype=bool)),

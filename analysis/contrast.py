@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from analysis.gate import Judgement
 
 __all__ = [
+    "MIX_VIEW",
     "POINT_OF_VIEW",
     "as_dict",
     "change_text",
@@ -43,17 +44,27 @@ __all__ = [
     "markdown",
     "matchup_name",
     "method_text",
+    "mix_headline",
+    "mix_method",
+    "mix_name",
     "practical_text",
     "text",
 ]
 
 POINT_OF_VIEW: Final = "better and worse are seen from the attackers' side"
+MIX_VIEW: Final = "Mixes by their mean win share over the weighted field, each seen from its own side"
 _SHOWN_ROWS: Final = 12
 _MOST_ROWS: Final = 10_000
 """Rows of the JSON object; the others are for ``simcore export``."""
 _NARROWEST_NAME: Final = 16
 _POINT: Final = 0.01
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+_MIX_TESTS: Final = {
+    "exact": "exact figures are subtracted",
+    "independent matchups": "matchups with dice of their own add the squares of their errors",
+    "common batches": "paired t over the weighted means of common batches",
+    "errors added": "matchups share dice, so errors are added",
+}
 _TELLING: Final = ("better", "worse", "changed", "not comparable", "failed")
 
 
@@ -181,9 +192,7 @@ def method_text(comparison: Comparison) -> str:
     tested = int(comparison.rows["p"].notna().sum())
     if not tested:
         return f"{parts}."
-    names = {"hochberg": "Benjamini-Hochberg", "yekutieli": "Benjamini-Yekutieli"}
-    share = f"false discoveries at most {100 * comparison.fdr:g} % ({names[comparison.correction]})"
-    found = f"{parts}. {plural(tested, 'test', 'tests')}, {share}."
+    found = f"{parts}. {plural(tested, 'test', 'tests')}, {_discoveries(comparison, comparison.correction)}."
     if comparison.has_same_dice and "McNemar" not in used:
         found += " Outcomes of single battles were not kept, so there is no McNemar test."
     return found
@@ -217,6 +226,70 @@ def headline(comparison: Comparison) -> str:
     return f"{number}: {said}" + (f"; {', '.join(absent)}" if absent else "")
 
 
+def mix_name(row: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """Return what a mix is called, with its side and grid point.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of ``Comparison.mixes``.
+    keys : sequence of str
+        Grid columns.
+
+    Returns
+    -------
+    str
+    """
+    name = f"{row['side']} {clean(str(row['mix']))}"
+    point = grid_text(row, keys)
+    return f"{name} ({point})" if point else name
+
+
+def mix_headline(comparison: Comparison) -> str:
+    """Return what became of the mixes in one sentence.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+        Empty without a mix.
+    """
+    if not len(comparison.mixes):
+        return ""
+    totals = comparison.mix_counts.sum()
+    order = ("worse", "better", "same", "unclear", "not comparable", "failed")
+    parts = [f"{count_text(int(totals[verdict]))} {verdict}" for verdict in order if totals[verdict]]
+    return f"{plural(len(comparison.mixes), 'mix', 'mixes')}: {', '.join(parts)}"
+
+
+def mix_method(comparison: Comparison) -> str:
+    """Return how mixes were compared, in words.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+    """
+    used = [name for name in dict.fromkeys(comparison.mixes["test"]) if name]
+    parts = "; ".join(_MIX_TESTS[name] for name in used)
+    said = f"{MIX_VIEW}" + (f": {parts}" if parts else "")
+    tested = int(comparison.mixes["p"].notna().sum())
+    if not tested:
+        return f"{said}."
+    return f"{said}. {plural(tested, 'test', 'tests')}, {_discoveries(comparison, comparison.mix_correction)}."
+
+
+def _discoveries(comparison: Comparison, correction: str) -> str:
+    names = {"hochberg": "Benjamini-Hochberg", "yekutieli": "Benjamini-Yekutieli"}
+    return f"false discoveries at most {100 * comparison.fdr:g} % ({names[correction]})"
+
+
 def _side_text(half: Half) -> str:
     finished = str(half.run.manifest.get("finished") or "")[:16].replace("T", " ")
     return clean(f"{half.label} ({half.run.path}{', ' + finished if finished else ''})")
@@ -246,9 +319,11 @@ def text(comparison: Comparison, width: int) -> str:
         lines.append(f"  ... and {len(comparison.changes) - _SHOWN_ROWS} more settings")
     lines += ["", *_count_lines(comparison), ""]
     lines += _change_lines(comparison, width)
+    lines += _mix_lines(comparison, width)
     lines += _absence_lines(comparison, width)
     lines += wrapped(f"Verdicts: {POINT_OF_VIEW}. Sizes that matter: {practical_text(comparison)}.", width)
     lines += wrapped(method_text(comparison), width)
+    lines += wrapped(mix_method(comparison), width)
     return "\n".join(lines)
 
 
@@ -271,38 +346,67 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in table.to_dict(orient="records")]
 
 
+def _change_cells(row: Mapping[str, Any], kind: str, exact: str = "exact") -> list[str]:
+    """Return what is told of a change: both figures, their difference, its interval, the verdict."""
+    one, other = figure_pair(row, kind)
+    bounds = f"{change_text(row['low'], kind)} to {change_text(row['high'], kind)}"
+    return [
+        one, other, change_text(row["difference"], kind), exact if row["test"] == "exact" else bounds, row["verdict"],
+    ]  # fmt: skip
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Lay out cells under each other: the first and the last column to the left, figures to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    outer = {0, len(widths) - 1}
+    return [
+        "  "
+        + "  ".join(
+            cell.ljust(room) if place in outer else cell.rjust(room)
+            for place, (cell, room) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+        for cells in lines
+    ]
+
+
 def _change_lines(comparison: Comparison, width: int) -> list[str]:
     found = comparison.findings
     if not len(found):
         return []
     kinds = {measure.name: measure.kind for measure in comparison.metrics}
-    rows = []
-    for row in _records(found.head(_SHOWN_ROWS)):
-        kind = kinds[row["metric"]]
-        one, other = figure_pair(row, kind)
-        bounds = f"{change_text(row['low'], kind)} to {change_text(row['high'], kind)}"
-        bounds = "" if row["test"] == "exact" else bounds
-        rows.append((row, [row["metric"], one, other, change_text(row["difference"], kind), bounds, row["verdict"]]))
+    rows = _records(found.head(_SHOWN_ROWS))
     heads = ["metric", "first", "second", "change", f"{100 * comparison.level:g} % interval", ""]
-    widths = [max(len(heads[i]), *(len(cells[i]) for _, cells in rows)) for i in range(len(heads))]
-    heads_line = "  ".join(
-        head.ljust(w) if i in {0, len(heads) - 1} else head.rjust(w)
-        for i, (head, w) in enumerate(zip(heads, widths, strict=True))
+    head, *laid = _aligned(
+        [heads, *([row["metric"], *_change_cells(row, kinds[row["metric"]], exact="")] for row in rows)]
     )
-    lines = ["largest changes", f"  {heads_line.rstrip()}"]
+    lines = ["largest changes", head]
     last = ""
-    for row, cells in rows:
+    for row, line in zip(rows, laid, strict=True):
         name = matchup_name(row, comparison.keys)
         if name != last:
             lines += wrapped(name, max(width, _NARROWEST_NAME), indent="  ", most=2)
             last = name
-        line = "  ".join(
-            cell.ljust(w) if i in {0, len(cells) - 1} else cell.rjust(w)
-            for i, (cell, w) in enumerate(zip(cells, widths, strict=True))
-        )
-        lines.append("  " + line.rstrip())
+        lines.append(line)
     if len(found) > _SHOWN_ROWS:
         lines.append(f"... and {plural(len(found) - _SHOWN_ROWS, 'more row', 'more rows')}")
+    return [*lines, ""]
+
+
+def _mix_lines(comparison: Comparison, width: int) -> list[str]:
+    if not len(comparison.mixes):
+        return []
+    lines = wrapped(mix_headline(comparison), width)
+    found = comparison.mix_findings
+    rows = _records(found.head(_SHOWN_ROWS))
+    heads = ["", "first", "second", "change", f"{100 * comparison.level:g} % interval", ""]
+    if rows:
+        head, *laid = _aligned([heads, *(["", *_change_cells(row, "share", exact="")] for row in rows)])
+        lines.append(head)
+        for row, line in zip(rows, laid, strict=True):
+            name = mix_name(row, comparison.mix_keys)
+            lines += [*wrapped(name, max(width, _NARROWEST_NAME), indent="  ", most=2), line]
+    if len(found) > len(rows):
+        lines.append(f"... and {plural(len(found) - len(rows), 'more mix', 'more mixes')}")
     return [*lines, ""]
 
 
@@ -354,16 +458,11 @@ def markdown(comparison: Comparison) -> str:
             "|---|---|---:|---:|---:|---|---|",
         ]
         for row in _records(found.head(2 * _SHOWN_ROWS)):
-            kind = kinds[row["metric"]]
-            one, other = figure_pair(row, kind)
-            bounds = f"{change_text(row['low'], kind)} to {change_text(row['high'], kind)}"
-            cells = [
-                matchup_name(row, comparison.keys), row["metric"], one, other, change_text(row["difference"], kind),
-                "exact" if row["test"] == "exact" else bounds, row["verdict"],
-            ]  # fmt: skip
+            cells = [matchup_name(row, comparison.keys), row["metric"], *_change_cells(row, kinds[row["metric"]])]
             lines.append(f"| {' | '.join(escaped(cell) for cell in cells)} |")
         if len(found) > 2 * _SHOWN_ROWS:
             lines += ["", f"… and {plural(len(found) - 2 * _SHOWN_ROWS, 'more row', 'more rows')}"]
+    lines += _mix_markdown(comparison)
     absent = comparison.select(("failed", "not comparable")).drop_duplicates("pair")
     if len(absent):
         lines += ["", f"Without a comparison: {plural(len(absent), 'matchup', 'matchups')}", ""]
@@ -374,8 +473,24 @@ def markdown(comparison: Comparison) -> str:
     lines += [
         "",
         f"Verdicts: {POINT_OF_VIEW}. Sizes that matter: {practical_text(comparison)}. {method_text(comparison)}",
+        *(["", f"{mix_method(comparison)}"] if len(comparison.mixes) else []),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _mix_markdown(comparison: Comparison) -> list[str]:
+    if not len(comparison.mixes):
+        return []
+    lines = ["", f"**{escaped(mix_headline(comparison))}**"]
+    found = comparison.mix_findings
+    if len(found):
+        lines += ["", "| mix | first | second | change | interval | verdict |", "|---|---:|---:|---:|---|---|"]
+    for row in _records(found.head(2 * _SHOWN_ROWS)):
+        cells = [mix_name(row, comparison.mix_keys), *_change_cells(row, "share")]
+        lines.append(f"| {' | '.join(escaped(cell) for cell in cells)} |")
+    if len(found) > 2 * _SHOWN_ROWS:
+        lines += ["", f"… and {plural(len(found) - 2 * _SHOWN_ROWS, 'more mix', 'more mixes')}"]
+    return lines
 
 
 def escaped(words: str) -> str:
@@ -439,27 +554,32 @@ def html(comparison: Comparison) -> str:
         for name, one, other in comparison.changes[:_SHOWN_ROWS]
     ]
     parts += ["</ul>", shown.to_html(escape=True)]
-    body = []
-    for row in _records(comparison.findings.head(_SHOWN_ROWS)):
-        kind = kinds[row["metric"]]
-        one, other = figure_pair(row, kind)
-        bounds = (
-            "exact"
-            if row["test"] == "exact"
-            else (f"{change_text(row['low'], kind)} to {change_text(row['high'], kind)}")
-        )
-        cells = [row["metric"], one, other, change_text(row["difference"], kind), bounds, row["verdict"]]
-        body.append(
-            f'<tr><th style="text-align:left"><bdi>{escape(matchup_name(row, comparison.keys))}</bdi></th>'
-            + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-            + "</tr>"
-        )
+    heads = ("first", "second", "change", "interval", "verdict")
+    body = [
+        (matchup_name(row, comparison.keys), [row["metric"], *_change_cells(row, kinds[row["metric"]])])
+        for row in _records(comparison.findings.head(_SHOWN_ROWS))
+    ]
     if body:
-        heads = ("matchup", "metric", "first", "second", "change", "interval", "verdict")
-        parts.append(f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(body)}</table>")
-        parts.append(_picture(comparison))
+        parts += [_html_table(("matchup", "metric", *heads), body), _picture(comparison)]
+    if len(comparison.mixes):
+        parts.append(f"<p>{escape(mix_headline(comparison))}</p>")
+        body = [
+            (mix_name(row, comparison.mix_keys), _change_cells(row, "share"))
+            for row in _records(comparison.mix_findings.head(_SHOWN_ROWS))
+        ]
+        parts += [_html_table(("mix", *heads), body)] if body else []
     parts.append(f"<p>{escape(POINT_OF_VIEW.capitalize())}. {escape(method_text(comparison))}</p>")
     return "".join(parts)
+
+
+def _html_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    body = "".join(
+        f'<tr><th style="text-align:left"><bdi>{escape(name)}</bdi></th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for name, cells in rows
+    )
+    return f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{body}</table>"
 
 
 def _picture(comparison: Comparison) -> str:
@@ -494,6 +614,9 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     """
     rows = comparison.rows
     kept = rows if len(rows) <= _MOST_ROWS else comparison.select(_TELLING).head(_MOST_ROWS)
+    mixes = comparison.mixes
+    if len(mixes) > _MOST_ROWS:
+        mixes = mixes[mixes["verdict"].isin(_TELLING)].head(_MOST_ROWS)
     halves = {"first": comparison.first, "second": comparison.second}
     return {
         **{
@@ -519,4 +642,12 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
         },
         "rows": [{key: plain_value(value) for key, value in row.items()} for row in _records(kept)],
         "rows_left_out": len(rows) - len(kept),
+        "mix_headline": mix_headline(comparison),
+        "mix_correction": comparison.mix_correction,
+        "mix_counts": {
+            str(side): {str(verdict): int(number) for verdict, number in row.items()}
+            for side, row in comparison.mix_counts.to_dict(orient="index").items()
+        },
+        "mixes": [{key: plain_value(value) for key, value in row.items()} for row in _records(mixes)],
+        "mixes_left_out": len(comparison.mixes) - len(mixes),
     }

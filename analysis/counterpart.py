@@ -20,7 +20,7 @@ from simcore.errors import ScenarioError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Half", "Meetings", "are_related", "halves_between", "meet", "shares_dice", "whole"]
+__all__ = ["Half", "Meetings", "are_related", "dice_of", "halves_between", "meet", "shares_dice", "whole"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -185,16 +185,15 @@ def shares_dice(first: Half, second: Half, meetings: Meetings) -> BoolArray:
     -------
     bool (R,)
     """
-    runs = (first.run, second.run)
-    seeds, versions = ([_origin(run, part) for run in runs] for part in ("seed", "rng"))
+    versions = [_rng(half.run) for half in (first, second)]
     pairing = first.run.pairing
-    if seeds[0] != seeds[1] or versions[0] != versions[1] or pairing != second.run.pairing or pairing == "independent":
+    if versions[0] != versions[1] or pairing != second.run.pairing or pairing == "independent":
         return np.zeros(len(meetings.first), dtype=bool)
-    if pairing == "common":
-        return meetings.are_both
-    # Under "matchup" the dice follow from the unit lists, whatever the mixes are called.
-    same = _units(first, meetings.first) == _units(second, meetings.second)
-    return np.asarray(meetings.are_both & same, dtype=np.bool_)
+    found = meetings.are_both & _have_common_seeds(first, second, meetings)
+    if pairing == "matchup":
+        # Here the dice follow from the unit lists too, whatever the mixes are called.
+        found &= _units(first, meetings.first) == _units(second, meetings.second)
+    return np.asarray(found, dtype=np.bool_)
 
 
 def are_related(first: Half, second: Half, meetings: Meetings, tested: BoolArray) -> bool:
@@ -214,19 +213,56 @@ def are_related(first: Half, second: Half, meetings: Meetings, tested: BoolArray
     if np.count_nonzero(tested) < len(SIDES):
         return False
     for half, rows in ((first, meetings.first), (second, meetings.second)):
-        if half.run.pairing == "common":
-            return True
-        same = rows[tested] if half.run.pairing == "independent" else _units(half, rows)[tested]
-        if len(np.unique(same.astype(str))) < len(same):
+        if pd.Series(dice_of(half, rows)[tested]).duplicated().any():
             return True
     return False
 
 
-def _origin(run: Run, part: str) -> str:
+def dice_of(half: Half, rows: IntArray) -> npt.NDArray[np.object_]:
+    """Return what decides the dice of some rows: equal values stand for the same random words.
+
+    Parameters
+    ----------
+    half : Half
+    rows : intp (R,)
+        Rows of it; -1 for none.
+
+    Returns
+    -------
+    object (R,)
+    """
+    if half.run.pairing == "common":
+        return np.full(len(rows), "", dtype=object)
+    return rows.astype(object) if half.run.pairing == "independent" else _units(half, rows)
+
+
+def _rng(run: Run) -> str:
+    """Return the version of a run's random numbers."""
     versions = run.manifest.get("versions")
-    if part == "rng":
-        return str(versions.get("rng")) if isinstance(versions, dict) else ""
-    return str(run.manifest.get("seed"))
+    return str(versions.get("rng")) if isinstance(versions, dict) else ""
+
+
+def _have_common_seeds(first: Half, second: Half, meetings: Meetings) -> BoolArray:
+    """Return which meetings have battles of one seed in both halves; a merged matchup may have several seeds."""
+    sides = [_seeds(half, rows) for half, rows in ((first, meetings.first), (second, meetings.second))]
+    (one, own), (other, theirs) = sides
+    are_common = np.array([[bool(a & b) for b in theirs] for a in own], dtype=np.bool_).reshape(len(own), len(theirs))
+    return np.asarray(are_common[one, other], dtype=np.bool_)
+
+
+def _seeds(half: Half, rows: IntArray) -> tuple[IntArray, list[frozenset[str]]]:
+    """Return the seeds of some rows: the place of each in a list of all that occur; a row of -1 has none."""
+    whole = str(half.run.manifest.get("seed"))
+    if "seed" in half.rows:
+        column = half.rows["seed"].fillna(whole) if half.rows["seed"].hasnans else half.rows["seed"]
+        codes, values = pd.factorize(column)
+        texts = [str(value) for value in values]
+    else:
+        codes, texts = np.zeros(len(half.rows), dtype=np.intp), [whole]
+    places = np.full(len(rows), len(texts), dtype=np.intp)
+    places[rows >= 0] = codes[rows[rows >= 0]]
+    sets = [frozenset(part.strip() for part in text.split(",")) for text in texts]
+    return places, [*sets, frozenset()]
 
 
 def _units(half: Half, rows: IntArray) -> npt.NDArray[np.object_]:

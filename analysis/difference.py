@@ -10,18 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainc, betaln, ndtr, stdtr, stdtrit
+from scipy.special import betainc, betaln, ndtr, ndtri, stdtr, stdtrit
 
 from analysis.estimators import DEFAULT_LEVEL, critical_value, wilson
 
 __all__ = [
+    "BatchErrors",
     "Difference",
     "batch_difference",
+    "batch_errors",
     "discordant_difference",
     "known_mean_difference",
     "known_share_difference",
     "mean_difference",
     "share_difference",
+    "t_difference",
+    "t_quantile",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -45,6 +49,140 @@ class Difference(NamedTuple):
     p: FloatArray
 
 
+class BatchErrors(NamedTuple):
+    """Means over batches with their errors, float64 arrays of one shape.
+
+    Attributes
+    ----------
+    value, error : ndarray
+        The mean, and its standard error; NaN without batches, and with a single one.
+    freedom : ndarray
+        Degrees of freedom: batches less one.
+    """
+
+    value: FloatArray
+    error: FloatArray
+    freedom: FloatArray
+
+
+def batch_errors(
+    pairs: npt.ArrayLike,
+    battles: npt.ArrayLike,
+    change: npt.ArrayLike,
+    number: int,
+    *,
+    is_constant: npt.ArrayLike = False,
+) -> BatchErrors:
+    """Return the mean change of each pair and its error, from batches of unequal size.
+
+    Batch b of a pair has n_b battles in both runs and the difference d_b of their means, whose variance is
+    sigma^2 / n_b. With N battles in B batches the estimate is sum(n_b d_b) / N, and its squared standard error
+    sum(n_b (d_b - estimate)^2) / (B - 1) / N.
+
+    Changes that are the same in all batches show no spread, which does not mean that there is none: sums are whole
+    numbers, and a few of them are soon equal. All that is known then is that all have one sign, which happens once in
+    2^(B - 1) times where there is no difference. The error is the one that gives Student's t this p-value. Where every
+    battle of either run ended alike, all the battles are known to have changed in the same way, and they take the
+    place of the batches.
+
+    Parameters
+    ----------
+    pairs : array_like of int, shape (n,)
+        Which pair each batch belongs to, 0 to number - 1.
+    battles, change : array_like, shape (n,)
+        Battles of the batch, and what it adds up to in the second run beyond the first.
+    number : int
+        Number of pairs.
+    is_constant : array_like of bool, shape (number,)
+        In which pairs all battles of either run are alike.
+
+    Returns
+    -------
+    BatchErrors
+        Arrays of shape (number,).
+
+    Examples
+    --------
+    >>> found = batch_errors([0, 0, 0, 0], [10, 10, 10, 10], [1, 1, 1, 1], 1)
+    >>> round(float(found.value[0]), 3), round(float(found.error[0]), 3)
+    (0.1, 0.047)
+    """
+    at = np.asarray(pairs, dtype=np.intp)
+    size, changes = np.asarray(battles, dtype=np.int64), np.asarray(change)
+
+    def added(values: npt.NDArray[np.generic]) -> FloatArray:
+        return np.bincount(at, weights=values, minlength=number).astype(np.float64, copy=False)
+
+    total, batches = added(size), np.bincount(at, minlength=number).astype(np.float64)
+    freedom = batches - 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = added(changes) / total
+        spread = added(size * (changes / size - value[at]) ** 2)
+        error = np.where(freedom > 0, np.sqrt(spread / freedom / total), np.nan)
+        # Equal differences in all batches leave a remainder of rounding, which is no spread.
+        is_flat = error <= 1e-13 * np.abs(value)
+        signs = np.where(is_constant, total, batches)
+        flat = np.abs(value) / -stdtrit(np.maximum(freedom, 1.0), np.exp2(-signs))
+    return BatchErrors(value, np.where(is_flat, np.where(value == 0.0, 0.0, flat), error), freedom)
+
+
+def t_difference(
+    value: npt.ArrayLike, error: npt.ArrayLike, freedom: npt.ArrayLike, level: float = DEFAULT_LEVEL
+) -> Difference:
+    """Return a difference with interval and p-value by Student's t.
+
+    Parameters
+    ----------
+    value, error, freedom : array_like
+        Differences, their standard errors and the degrees of freedom of these; inf is the normal distribution.
+    level : float
+        Coverage of the interval.
+
+    Returns
+    -------
+    Difference
+        Without error and without difference p is 1.
+
+    Examples
+    --------
+    >>> round(float(t_difference(0.2, 0.1, 2).p), 4)
+    0.1835
+    """
+    values, errors, degrees = (np.asarray(given, dtype=np.float64) for given in (value, error, freedom))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = t_quantile(0.5 + level / 2.0, degrees) * errors
+        ratio = -np.abs(values / errors)
+        p = 2.0 * np.where(
+            np.isinf(degrees), ndtr(ratio), stdtr(np.where(np.isinf(degrees), 1.0, np.maximum(degrees, 1.0)), ratio)
+        )
+    p = np.where(errors == 0.0, np.where(values == 0.0, 1.0, 0.0), p)
+    return Difference(values, values - half, values + half, p)
+
+
+def t_quantile(share: float, freedom: npt.ArrayLike) -> FloatArray:
+    """Return quantiles of Student's t.
+
+    Parameters
+    ----------
+    share : float
+        Share of the distribution below the quantile.
+    freedom : array_like
+        Degrees of freedom, inf for the normal distribution; fewer than 1 count as 1.
+
+    Returns
+    -------
+    float64 ndarray
+
+    Examples
+    --------
+    >>> t_quantile(0.975, [3.0, float("inf")]).round(3).tolist()
+    [3.182, 1.96]
+    """
+    degrees = np.asarray(freedom, dtype=np.float64)
+    finite = np.where(np.isinf(degrees), 1.0, np.maximum(degrees, 1.0))
+    return np.asarray(np.where(np.isinf(degrees), ndtri(share), stdtrit(finite, share)), dtype=np.float64)
+
+
 def batch_difference(
     pairs: npt.ArrayLike,
     battles: npt.ArrayLike,
@@ -52,12 +190,10 @@ def batch_difference(
     second: npt.ArrayLike,
     number: int,
     level: float = DEFAULT_LEVEL,
+    *,
+    is_constant: npt.ArrayLike = False,
 ) -> Difference:
-    """Paired t over batches of unequal size.
-
-    Batch b of a pair has n_b battles in both runs and the difference d_b of their means, whose variance is
-    sigma^2 / n_b. With N battles in B batches the estimate is sum(n_b d_b) / N, its squared standard error
-    sum(n_b (d_b - estimate)^2) / (B - 1) / N, and the ratio has a t distribution with B - 1 degrees of freedom.
+    """Paired t over batches of unequal size; the errors are those of `batch_errors`.
 
     Parameters
     ----------
@@ -69,6 +205,8 @@ def batch_difference(
         Number of pairs.
     level : float
         Coverage of the interval.
+    is_constant : array_like of bool, shape (number,)
+        In which pairs all battles of either run are alike.
 
     Returns
     -------
@@ -80,26 +218,14 @@ def batch_difference(
     >>> found = batch_difference([0, 0, 0], [10, 10, 10], [4, 5, 6], [5, 7, 9], 1)
     >>> round(float(found.value[0]), 3), round(float(found.p[0]), 4)
     (0.2, 0.0742)
+
+    Four batches that all differ by the same amount are four equal signs:
+
+    >>> round(float(batch_difference([0] * 4, [10] * 4, [4, 5, 6, 7], [5, 6, 7, 8], 1).p[0]), 4)
+    0.125
     """
-    at = np.asarray(pairs, dtype=np.intp)
-    size = np.asarray(battles, dtype=np.int64)
     change = np.asarray(second, dtype=np.int64) - np.asarray(first, dtype=np.int64)
-
-    def added(values: npt.NDArray[np.generic]) -> FloatArray:
-        return np.bincount(at, weights=values, minlength=number).astype(np.float64, copy=False)
-
-    total, freedom = added(size), np.bincount(at, minlength=number) - 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = added(change) / total
-        spread = added(size * (change / size - value[at]) ** 2)
-        error = np.sqrt(spread / freedom / total)
-        error = np.where(freedom > 0, error, np.nan)
-        # Equal differences in all batches leave a remainder of rounding, which is no spread.
-        error = np.where(error <= 1e-13 * np.abs(value), 0.0, error)
-        half = stdtrit(np.maximum(freedom, 1.0), 0.5 + level / 2.0) * error
-        p = 2.0 * stdtr(np.maximum(freedom, 1.0), -np.abs(value / error))
-    p = np.where(error == 0.0, np.where(value == 0.0, 1.0, 0.0), p)
-    return Difference(value, value - half, value + half, p)
+    return t_difference(*batch_errors(pairs, battles, change, number, is_constant=is_constant), level)
 
 
 def share_difference(

@@ -26,6 +26,7 @@ __all__ = ["Finding", "Piece", "findings"]
 
 _NOTEWORTHY: Final = 0.001
 """Share of stand-offs or unfinished battles from which a finding speaks of them."""
+_MOSTLY: Final = 0.5
 _LOPSIDED: Final = 0.5
 """Lead from which even the closest matchup is called lopsided."""
 
@@ -45,8 +46,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        What it is about: "balance", "strongest", "weakest", "one_sided", "closest", "efficiency", "grid",
-        "equilibrium", "dominated", "cycles", "undecided" or "failed".
+        What it is about: "balance", "strongest", "weakest", "one_sided", "closest", "efficiency", "at_a_loss",
+        "grid", "equilibrium", "dominated", "cycles", "undecided" or "failed".
     title : str
         Two or three words to stand above or before the sentence.
     pieces : tuple of Piece
@@ -97,6 +98,7 @@ def findings(summary: Summary) -> Iterable[Finding]:
             yield from _closest(summary)
         for side in SIDES:
             yield from _efficiency(summary, side)
+        yield from _at_a_loss(summary)
         yield from _grid_effect(summary)
         yield from _game(summary)
         yield from _undecided(summary)
@@ -156,7 +158,7 @@ def _ranking(summary: Summary, side: str) -> Iterable[Finding]:
         yield _sentence(
             "strongest",
             f"{side.capitalize()}s",
-            f"no mix stands out; all {count_text(len(here))} win between "
+            f"No mix stands out; all {count_text(len(here))} win between "
             f"{percent_text(shares.min())} and {percent_text(shares.max())} on average, "
             f"and their intervals overlap{_at(summary, point)}.",
         )
@@ -299,6 +301,33 @@ def _efficiency(summary: Summary, side: str) -> Iterable[Finding]:
     )
 
 
+def _at_a_loss(summary: Summary) -> Iterable[Finding]:
+    """Find the matchup that the attacker mostly wins and in which he mostly loses more than he destroys."""
+    table = summary.counted
+    if "swing_negative" not in table:  # as older versions wrote it
+        return
+    table = table[(table["lo_attacker_win_share"] > _MOSTLY) & (table["lo_swing_negative"] > _MOSTLY)]
+    if not len(table):
+        return
+    place = int(table["swing_negative"].to_numpy().argmax())
+    row = _row(table, place)
+    wins, loses = (
+        _share_text(row[name], row[f"lo_{name}"], row[f"hi_{name}"])
+        for name in ("attacker_win_share", "swing_negative")
+    )
+    others = len(table) - 1
+    more = f"; so does the attacker in {plural(others, 'other matchup', 'other matchups')}" if others else ""
+    yield _sentence(
+        "at_a_loss",
+        "Wins at a loss",
+        _name(row["attacker"]),
+        " attacking ",
+        _name(row["defender"]),
+        f" wins {wins}, and loses more than it destroys in {loses} of the battles"
+        f"{_at(summary, _point(summary, table, place))}{more}.",
+    )
+
+
 def _grid_effect(summary: Summary) -> Iterable[Finding]:
     """Find the mix whose mean win share differs most between grid points."""
     if len(summary.grid_labels) == 1:
@@ -315,13 +344,13 @@ def _grid_effect(summary: Summary) -> Iterable[Finding]:
         yield _sentence(
             "grid",
             "Effect of the grid",
-            "no mix's mean win share changes by more than the intervals allow for.",
+            "No mix's mean win share changes by more than the intervals allow for.",
         )
         return
     yield _sentence(
         "grid",
         "Effect of the grid",
-        "largest for ",
+        "Largest for ",
         _name(high["mix"]),
         f" as {high['side']}: from {percent_text(low['win_share_mean'])} at "
         f"{summary.grid_labels[int(low['grid_point'])]} to {percent_text(high['win_share_mean'])} at "

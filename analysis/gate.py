@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from pydantic import Field
 
-from analysis.contrast import change_text, matchup_name
+from analysis.contrast import change_text, matchup_name, mix_name
 from analysis.measure import practical_sizes
 from analysis.wording import count_text, plural
 from simcore.errors import ScenarioError, suggestion
@@ -53,6 +53,14 @@ class GateLimits(FrozenModel):
     )
     max_length_change: float | None = Field(
         default=None, ge=0.0, description="Largest change of the length of battles that is sure, in cycles or turns"
+    )
+    max_worse_mixes: int | None = Field(
+        default=None, ge=0, description="Most mixes whose mean win share over the field is worse"
+    )
+    max_better_mixes: int | None = Field(default=None, ge=0, description="Most mixes for which it is better")
+    max_changed_mixes: int | None = Field(default=None, ge=0, description="Most mixes for which it is better or worse")
+    max_mix_change: float | None = Field(
+        default=None, ge=0.0, le=1.0, description="Largest sure change of a mix's mean win share, 0.05 = 5 points"
     )
     min_matchups: int | None = Field(default=None, ge=0, description="Fewest matchups that must have been compared")
     required_metrics: list[str] = Field(
@@ -204,6 +212,7 @@ def judge(comparison: Comparison, gates: GateFile) -> tuple[Judgement, ...]:
         limit = getattr(limits, f"max_{kind}_change")
         if limit is not None:
             found.append(_largest(comparison, kind, limit, limits.metrics))
+    found += _of_mixes(comparison, limits)
     if limits.min_matchups is not None:
         rows = comparison.rows
         number = int(rows[rows["test"] != ""]["pair"].nunique())
@@ -257,6 +266,43 @@ def _largest(comparison: Comparison, kind: str, limit: float, metrics: list[str]
         for row in ({str(k): v for k, v in row.items()} for row in rows.take(order[:_SHOWN]).to_dict(orient="records"))
     )
     return Judgement(f"max_{kind}_change", limit, largest, largest <= limit + _ROUNDING, examples)
+
+
+def _of_mixes(comparison: Comparison, limits: GateLimits) -> list[Judgement]:
+    """Return the judgements of what became of the mixes."""
+    mixes = comparison.mixes
+    found = []
+    for gate, verdicts in (
+        ("max_worse_mixes", ["worse"]),
+        ("max_better_mixes", ["better"]),
+        ("max_changed_mixes", ["better", "worse"]),
+    ):
+        limit = getattr(limits, gate)
+        if limit is not None:
+            rows = comparison.mix_findings
+            rows = rows[rows["verdict"].isin(verdicts)]
+            is_kept = len(rows) <= limit
+            found.append(Judgement(gate, limit, len(rows), is_kept, () if is_kept else _named_mixes(comparison, rows)))
+    if limits.max_mix_change is not None:
+        is_sure = (mixes["test"] == "exact") | (mixes["p_adjusted"] <= comparison.fdr)
+        size = np.where(is_sure, np.abs(mixes["difference"].to_numpy(dtype=np.float64)), 0.0)
+        largest = float(size.max()) if len(size) else 0.0
+        broken = np.flatnonzero(size > limits.max_mix_change + _ROUNDING)
+        rows = mixes.take(broken[np.argsort(-size[broken], kind="stable")])
+        found.append(
+            Judgement("max_mix_change", limits.max_mix_change, largest, not len(rows), _named_mixes(comparison, rows))
+        )
+    return found
+
+
+def _named_mixes(comparison: Comparison, rows: Any) -> tuple[str, ...]:
+    """Return some mixes by name, with how much they changed."""
+    names = [
+        f"{mix_name(row, comparison.mix_keys)} {change_text(row['difference'], 'share')}"
+        for row in ({str(k): v for k, v in row.items()} for row in rows.head(_SHOWN).to_dict(orient="records"))
+    ]
+    more = len(rows) - len(names)
+    return (*names, *([f"and {plural(more, 'more', 'more')}"] if more > 0 else []))
 
 
 def _required(comparison: Comparison, metrics: list[str]) -> Judgement:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.frames import SIDES
+from simcore.argument import check_names
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import shown
+from simcore.run.batch import LOSSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from analysis.frames import Run
 
@@ -21,6 +24,7 @@ DEFAULT_PRACTICAL: Final = {"share": 0.01, "cost": 0.01, "length": 0.1}
 """Differences up to this size do not matter in practice: of shares, of costs as part of the mean cost of the two
 sides, and of cycles or turns."""
 
+_LOSS: Final = "swing_negative"
 _COSTS: Final = {"swing": 1, "attacker_cost_lost": -1, "defender_cost_lost": 1}
 
 
@@ -43,7 +47,7 @@ class Measure:
     sums : tuple of str
         Accumulators that add up to it over the battles of a batch.
     outcomes : tuple of str
-        Outcomes that it is the share of; empty for means.
+        Outcomes that it is the share of; empty for means, and for other shares.
     """
 
     name: str
@@ -65,7 +69,7 @@ def measures(run: Run, names: Iterable[str] | None = None) -> tuple[Measure, ...
         Gives the outcomes.
     names : iterable of str, optional
         Which; by default the win shares of both sides, swing, both costs lost and the length of battles. Others are
-        ``p_<outcome>``.
+        ``swing_negative`` and ``p_<outcome>``.
 
     Returns
     -------
@@ -78,16 +82,14 @@ def measures(run: Run, names: Iterable[str] | None = None) -> tuple[Measure, ...
     """
     known = {measure.name: measure for measure in _all(run)}
     if names is None:
-        return tuple(measure for name, measure in known.items() if not name.startswith("p_"))
+        return tuple(measure for name, measure in known.items() if name != _LOSS and not name.startswith("p_"))
     found: dict[str, Measure] = {}
-    for name in names:
+    for name in check_names(names, "metrics", "metrics"):
         if name not in known:
             raise ScenarioError(
                 f'unknown metric "{name}"{suggestion(name, known)}; metrics: {", ".join(known)}', field="metric"
             )
         found[name] = known[name]
-    if not found:
-        raise ScenarioError("needs at least one metric", field="metric")
     return tuple(found.values())
 
 
@@ -126,14 +128,19 @@ def practical_sizes(given: Mapping[str, Any] | None) -> dict[str, float]:
     ScenarioError
         For an unknown kind, or a size that is no number from 0 to 1000.
     """
-    for kind, size in (given or {}).items():
+    sizes: object = {} if given is None else given
+    if not isinstance(sizes, Mapping):
+        raise ScenarioError(f"must be a table of sizes by kind, got {shown(sizes)}", field="practical")
+    for kind, size in sizes.items():
+        if not isinstance(kind, str):
+            raise ScenarioError(f"must name kinds ({', '.join(KINDS)}), got {shown(kind)}", field="practical")
         if kind not in KINDS:
             raise ScenarioError(
                 f'unknown kind "{kind}"{suggestion(kind, KINDS)}; kinds: {", ".join(KINDS)}', field="practical"
             )
         if isinstance(size, bool) or not isinstance(size, int | float) or not 0 <= size <= _LARGEST:
             raise ScenarioError(f"must be a number from 0 to {_LARGEST}, got {shown(size)}", field=f"practical.{kind}")
-    return {**DEFAULT_PRACTICAL, **{kind: float(size) for kind, size in (given or {}).items()}}
+    return {**DEFAULT_PRACTICAL, **{kind: float(size) for kind, size in sizes.items()}}
 
 
 _LARGEST: Final = 1_000
@@ -149,6 +156,7 @@ def _all(run: Run) -> Iterable[Measure]:
         yield Measure(name, label, "cost", direction, (f"{name}_mean",), f"{name}_sd", (f"{accumulator}.sum",))
     rounds = run.rounds
     yield Measure(rounds, rounds, "length", 0, (f"{rounds}_mean",), f"{rounds}_sd", (f"{rounds}.sum",))
+    yield Measure(_LOSS, "chance of a loss", "share", -1, (_LOSS,), "", (LOSSES,))
     for outcome in run.outcomes:
         direction = sum(sign for side, sign in zip(SIDES, (1, -1), strict=True) if outcome in run.wins[side])
         yield _share(f"p_{outcome}", outcome.replace("_", " "), direction, (outcome,))

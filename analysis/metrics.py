@@ -66,8 +66,8 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
         (Wilson, or those that hold at all times where a precision decided how many battles there are);
         ``attacker_win_share`` and ``defender_win_share`` with ``lo_`` and ``hi_``; ``lead`` with
         ``lo_`` and ``hi_``; ``favourite`` ("attacker", "defender", "none" when the interval of the lead holds
-        0, "" for failed rows); ``lo_captured`` and ``hi_captured``; ``<figure>_se`` of cycles or turns, costs lost,
-        swing and the first mover's edge. Exact rows get intervals of no width and errors of 0.
+        0, "" for failed rows); ``lo_`` and ``hi_`` of ``captured`` and ``swing_negative``; ``<figure>_se`` of cycles
+        or turns, costs lost, swing and the first mover's edge. Exact rows get intervals of no width and errors of 0.
     """
     source = run.matchups
     is_exact = run.is_exact
@@ -108,6 +108,8 @@ def matchup_table(run: Run, *, level: float = DEFAULT_LEVEL) -> pd.DataFrame:
     )
     if "p_captured" in source:
         bounds("captured", _floats(source["p_captured"]))
+    if "swing_negative" in source:
+        bounds("swing_negative", _floats(source["swing_negative"]))
     for figure in (*_MEANS, run.rounds, *(name for name in _MORE_MEANS if f"{name}_mean" in source)):
         error = standard_error(_floats(source[f"{figure}_sd"]), battles)
         columns[f"{figure}_se"] = np.where(counted, np.where(is_exact, 0.0, error), np.nan)

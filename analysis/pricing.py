@@ -19,6 +19,7 @@ import pandas as pd
 from analysis.battery import Battery, Counts, read_frame
 from analysis.frames import SIDES, Run, load
 from analysis.wording import clean, figure_text, wrapped
+from simcore.argument import check_names
 from simcore.errors import ScenarioError, StoreError, suggestion
 from simcore.model import shown
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-__all__ = ["PRICE_FIGURES", "SIZES", "Prices", "price", "price_run", "stored_prices"]
+__all__ = ["PRICE_FIGURES", "SIZES", "Prices", "price", "price_run", "read_prices", "stored_prices"]
 
 SIZES: Final = (4, 8, 12)
 """Numbers of enemies."""
@@ -39,6 +40,8 @@ _TEXT_WIDTH: Final = 80
 _FILE: Final = "prices.json"
 PRICE_FIGURES: Final = ("cost", "price", "attacker", "defender", "low", "high", "ratio")
 """What is a number, or not known, in a row of ``Prices.units``."""
+_UNIT_COLUMNS: Final = ("unit", *PRICE_FIGURES, "remark")
+_DUEL_COLUMNS: Final = ("unit", "enemy", "size", "role", "even_number", "price")
 _MOST_PRICE: Final = 1e15
 """Beyond it no file holds a price."""
 
@@ -73,6 +76,11 @@ class Prices:
     units: pd.DataFrame
     duels: pd.DataFrame
     solved: int
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names under which they are exported."""
+        return {"prices": self.units, "duels": self.duels}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able values (NaN as None)."""
@@ -237,7 +245,7 @@ def price(
             }
             for search in found
         ],
-        columns=["unit", "enemy", "size", "role", "even_number", "price"],
+        columns=list(_DUEL_COLUMNS),
     )
     rows = [_summed(unit, known[unit], duels[duels["unit"] == unit], remarks.get(unit, "")) for unit in chosen]
     if units is None:
@@ -346,16 +354,47 @@ def stored_prices(run: Run) -> dict[str, Any] | None:
     return content if content.get("sweep") == _digest(run) else None
 
 
+def read_prices(run: Run) -> dict[str, pd.DataFrame]:
+    """Return the tables of the prices that `price_run` left in a run's folder.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    dict
+        As ``Prices.tables``.
+
+    Raises
+    ------
+    ScenarioError
+        Where there are none of this sweep.
+    StoreError
+        If the file is damaged.
+    """
+    found = stored_prices(run)
+    if found is None:
+        raise ScenarioError(f"{run.path} has no prices; make them with: simcore price {run.path}", field="table")
+    return {
+        "prices": pd.DataFrame(found["units"], columns=list(_UNIT_COLUMNS)),
+        "duels": pd.DataFrame(found["duels"], columns=list(_DUEL_COLUMNS)),
+    }
+
+
 def _is_price_table(content: object) -> bool:
     """Say whether what was read from a file has the form of ``Prices.to_dict``."""
     if not isinstance(content, dict):
         return False
-    units, enemies, sizes = (content.get(name) for name in ("units", "enemies", "sizes"))
-    if not (isinstance(units, list) and isinstance(enemies, list) and isinstance(sizes, list)):
+    parts: list[Any] = [content.get(name) for name in ("units", "duels", "enemies", "sizes")]
+    if not all(isinstance(part, list) for part in parts):
         return False
+    units, duels, enemies, sizes = parts
     return (
-        all(isinstance(row, dict) and isinstance(row.get("unit"), str) for row in units)
+        all(isinstance(row, dict) and isinstance(row.get("unit"), str) for row in (*units, *duels))
         and all(_is_figure(row.get(name)) for row in units for name in PRICE_FIGURES)
+        and all(isinstance(row.get(name), str) for row in duels for name in ("enemy", "role"))
+        and all(_is_figure(row.get(name)) for row in duels for name in ("size", "even_number", "price"))
         and all(isinstance(enemy, str) for enemy in enemies)
         and all(_is_figure(size) for size in sizes)
     )
@@ -369,17 +408,16 @@ def _is_figure(value: object) -> bool:
 
 
 def _known_units(units: Sequence[str], known: Mapping[str, int], field: str) -> list[str]:
-    if isinstance(units, str) or not units:
-        raise ScenarioError(f"must be a list of units, got {shown(units)}", field=field)
-    for unit in units:
+    named = check_names(units, field, "units")
+    for unit in named:
         if unit not in known:
-            near = suggestion(str(unit), known)
+            near = suggestion(unit, known)
             raise ScenarioError(f"no unit {shown(unit)} with a cost{near}; known: {', '.join(known)}", field=field)
-    return list(dict.fromkeys(units))
+    return list(dict.fromkeys(named))
 
 
 def _sizes(sizes: object) -> tuple[int, ...]:
-    if not isinstance(sizes, Sequence) or isinstance(sizes, str) or not sizes:
+    if not isinstance(sizes, Sequence) or isinstance(sizes, str | bytes) or not sizes:
         raise ScenarioError(f"must be a list of whole numbers, got {shown(sizes)}", field="sizes")
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST_ENEMIES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.argument import check_choice, check_flag
+from simcore.core.swing import BINS, Swings
 from simcore.core.threads import usable_threads
 from simcore.distribution import Distribution
 from simcore.enums import Side, Status
 from simcore.errors import KernelStatusError, ScenarioError, suggestion
 from simcore.method import METHODS, choose
-from simcore.model import shown
+from simcore.model import FrozenModel, shown
 from simcore.registry import get_ruleset, ruleset_names
 from simcore.result import Result
 from simcore.scenario import (
@@ -39,6 +41,7 @@ __all__ = [
     "Simulation",
     "Solution",
     "batch_schedule",
+    "count_swings",
     "encode",
     "encode_checked",
     "odds",
@@ -94,6 +97,8 @@ class Simulation:
         Battle numbers ``first`` to ``first + battles - 1`` were fought.
     tally : int64 (M, K)
         Accumulators, named by ``ruleset.accumulators``.
+    swings : Swings
+        How often each swing occurred; ``swings.row(i).quantiles()`` are those of a scenario.
     outcome : int8 (M, B) or None
         Per battle, index into ``ruleset.outcomes``; None unless ``keep_battles``.
     cycles : int32 (M, B) or None
@@ -116,6 +121,7 @@ class Simulation:
     first: int
     battles: int
     tally: Tallies
+    swings: Swings
     outcome: npt.NDArray[np.int8] | None = None
     cycles: npt.NDArray[np.int32] | None = None
     survivors: npt.NDArray[np.int16] | None = None
@@ -184,7 +190,12 @@ def _whole(value: object, name: str, low: int, high: int) -> int:
 
 
 def _as_scenario(scenario: ScenarioModel | Mapping[str, Any] | str | Path) -> ScenarioModel:
-    return load_scenario(scenario) if isinstance(scenario, Mapping | str | Path) else scenario
+    if isinstance(scenario, Mapping | str | Path):
+        return load_scenario(scenario)
+    given: object = scenario
+    if not isinstance(given, FrozenModel):
+        raise ScenarioError(f"must be a scenario, as a table or the path of its file, got {shown(given)}")
+    return scenario
 
 
 def encode(scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path]) -> Encoded:
@@ -211,7 +222,8 @@ def encode(scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path]) 
     >>> simcore.encode([{"attacker": {"units": "3 infantry"}, "defender": {"units": "2 infantry"}}])
     Encoded(general_combat, 1 scenarios)
     """
-    if isinstance(scenarios, str | Path | Mapping) or not scenarios:
+    given: object = scenarios
+    if isinstance(given, str | bytes | Path | Mapping) or not isinstance(given, Sequence) or not given:
         raise ScenarioError("must be a list of at least one scenario", field="scenarios")
     encoded, _, errors = encode_checked(scenarios)
     for row, problem in errors.items():
@@ -274,12 +286,13 @@ def encode_checked(
     return Encoded(ruleset, tuple(good), ruleset.encode(good)), rows, errors
 
 
+def _check_encoded(encoded: object) -> None:
+    if not isinstance(encoded, Encoded):
+        raise ScenarioError(f"must be what encode returned, got {shown(encoded)}", field="encoded")
+
+
 def _check_pairing(pairing: object) -> None:
-    if pairing not in PAIRINGS:
-        raise ScenarioError(
-            f"must be {', '.join(PAIRINGS)}, got {shown(pairing)}{suggestion(str(pairing), PAIRINGS)}",
-            field="pairing",
-        )
+    check_choice(pairing, PAIRINGS, "pairing")
 
 
 def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uint64]:
@@ -396,8 +409,9 @@ def tally(
 
     Returns
     -------
-    int64 (N, K)
-        Accumulators by ``encoded.ruleset.accumulators``; adding rows merges runs exactly.
+    int64 (N, K + BINS)
+        Accumulators by ``encoded.ruleset.accumulators``, and behind them how often swings of each bin occurred
+        (`count_swings`); adding rows merges runs exactly.
 
     Raises
     ------
@@ -406,7 +420,7 @@ def tally(
     """
     keys = stream_keys(encoded, seed, pairing)
     chunks, starts = _split(segments)
-    out = np.zeros((len(segments), len(encoded.ruleset.accumulators)), dtype=np.int64)
+    out = np.zeros((len(segments), len(encoded.ruleset.accumulators) + BINS), dtype=np.int64)
     # Bounded calls keep the chunk tallies small and let an interrupt through.
     per_call = _CALL_BATTLES // CHUNK
     owner = np.repeat(np.arange(len(segments)), np.diff(starts))
@@ -414,8 +428,29 @@ def tally(
         part = np.ascontiguousarray(chunks[low : low + per_call])
         tallies, status, where = _launch(encoded, keys, part, threads)
         _raise_status(encoded, part, status, where)
-        np.add.at(out, owner[low : low + per_call], tallies)
+        rows, first = np.unique(owner[low : low + per_call], return_index=True)
+        out[rows] += np.add.reduceat(tallies, first, axis=0)
     return out
+
+
+def count_swings(encoded: Encoded, rows: npt.NDArray[np.int64], tallies: Tallies) -> Swings:
+    """Return how often each swing occurred.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        M scenarios.
+    rows : int64 (N,)
+        Row of `encoded` of each tally.
+    tallies : int64 (N, K + BINS)
+        As `tally` returns them.
+
+    Returns
+    -------
+    Swings
+    """
+    bins = encoded.ruleset.swing_bins(encoded.arrays)
+    return Swings.from_bins(bins[rows], tallies[:, len(encoded.ruleset.accumulators) :])
 
 
 def _launch(
@@ -502,19 +537,17 @@ def simulate(
     >>> int(run.column("battles")[0])
     1000
     """
+    _check_encoded(encoded)
     battles = _whole(battles, "battles", 1, MAX_BATTLES)
     first = _whole(first, "first", 0, 2**62)
+    check_flag(keep_battles, "keep_battles")
     for row, problem in check_size(encoded, battles).items():
         field = problem.field or "battles"
         raise problem.at(field=f"scenarios[{row}].{field}" if len(encoded) > 1 else field)
     if not keep_battles:
         segments = np.array([[row, first, battles] for row in range(len(encoded))], dtype=np.int64)
-        return Simulation(
-            encoded.ruleset,
-            first,
-            battles,
-            tally(encoded, segments, seed=seed, pairing=pairing, threads=threads),
-        )
+        found = tally(encoded, segments, seed=seed, pairing=pairing, threads=threads)
+        return _simulation(encoded, first, battles, found)
     if battles * len(encoded) > _MAX_KEPT:
         raise ScenarioError(
             f"cannot keep {battles * len(encoded):,} single battles; at most {_MAX_KEPT:,}",
@@ -527,13 +560,15 @@ def simulate(
         _raise_status(encoded, np.full((len(status), 1), row, dtype=np.int64), status, where)
         tallies.append(rows.sum(axis=0))
         kept.append(records)
-    return Simulation(
-        encoded.ruleset,
-        first,
-        battles,
-        np.stack(tallies),
-        **{name: np.stack([k[name] for k in kept]) for name in kept[0]},
-    )
+    each = {name: np.stack([k[name] for k in kept]) for name in kept[0]}
+    return _simulation(encoded, first, battles, np.stack(tallies), **each)
+
+
+def _simulation(encoded: Encoded, first: int, battles: int, tallies: Tallies, **kept: Any) -> Simulation:
+    """Wrap the tallies of all rows."""
+    swings = count_swings(encoded, np.arange(len(encoded)), tallies)
+    columns = len(encoded.ruleset.accumulators)
+    return Simulation(encoded.ruleset, first, battles, tallies[:, :columns].copy(), swings, **kept)
 
 
 def outcomes(
@@ -600,6 +635,8 @@ def solve(encoded: Encoded, *, distribution: bool = False, threads: int | None =
     >>> float(simcore.solve(encoded).column("outcome.attacker_wins")[0])
     0.25
     """
+    _check_encoded(encoded)
+    check_flag(distribution, "distribution")
     tally, states, problems = solve_checked(encoded, threads=threads)
     for row, problem in problems.items():
         raise problem.at(field=f"scenarios[{row}].method" if len(encoded) > 1 else "method")
@@ -741,6 +778,8 @@ def replay(
     encoded = encode([scenario])
     given = None
     if script is not None:
+        if isinstance(script, str | bytes) or not isinstance(script, Iterable):
+            raise ScenarioError(f"must be a list of whole numbers, got {shown(script)}", field="script")
         given = np.array([_whole(hits, f"script[{i}]", 0, 10**6) for i, hits in enumerate(script)], dtype=np.int64)
         if not len(given):
             raise ScenarioError("must hold the hits of at least one draw point", field="script")
@@ -749,9 +788,7 @@ def replay(
 
 
 def _check_distribution(distribution: object, method: str) -> None:
-    if not isinstance(distribution, bool):
-        raise ScenarioError(f"must be true or false, got {shown(distribution)}", field="distribution")
-    if distribution and method == "simulate":
+    if check_flag(distribution, "distribution") and method == "simulate":
         raise ScenarioError('only battles that are solved have one; use method "exact" or "auto"', field="distribution")
 
 
@@ -825,10 +862,7 @@ def odds(
     >>> simcore.odds("1 tank", "1 infantry", method="simulate", battles=10_000).method
     'simulated'
     """
-    if method not in METHODS:
-        raise ScenarioError(
-            f"must be {', '.join(METHODS)}, got {shown(method)}{suggestion(str(method), METHODS)}", field="method"
-        )
+    check_choice(method, METHODS, "method")
     encoded = encode([_read_battle(attacker, defender, scenario, options)])
     model = encoded.scenarios[0]
     # Whether input is refused does not depend on whether it is needed.
@@ -849,7 +883,9 @@ def odds(
     if distribution:
         raise ScenarioError(f"the battle is not solved: {reason}; leave it out", field="distribution")
     run = simulate(encoded, battles=battles, seed=seed, pairing=pairing, threads=threads)
-    return Result.from_tally(encoded.ruleset, model, run.tally[0], seed=seed, pairing=pairing, reason=reason)
+    return Result.from_tally(
+        encoded.ruleset, model, run.tally[0], run.swings.row(0), seed=seed, pairing=pairing, reason=reason
+    )
 
 
 def rulesets() -> dict[str, dict[str, Any]]:

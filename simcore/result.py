@@ -14,6 +14,7 @@ from simcore.schema import SPREAD
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from simcore.core.swing import SwingCounts
     from simcore.distribution import Distribution
     from simcore.schema import Ruleset, ScenarioModel
 
@@ -70,6 +71,11 @@ def expected_sd(n: float, total: float, squares: float) -> float:
     return math.sqrt(variance) if variance > ROUNDING * squares else 0.0
 
 
+def whole(value: float) -> float:
+    """Return a number as an integer where it is one."""
+    return int(value) if value == int(value) else value
+
+
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share.
 
@@ -113,6 +119,17 @@ def _distribution(sums: Mapping[str, float], n: float) -> dict[str, float]:
     counts = {name.removeprefix("damage.n."): count for name, count in sums.items() if name.startswith("damage.n.")}
     last = max(counts, key=int)
     return {amount + ("+" if amount == last else ""): count / n for amount, count in counts.items() if count}
+
+
+def _counted_spread(swings: SwingCounts) -> dict[str, Any]:
+    """Return the quantiles of the swing and the chance that it is below 0, with its interval."""
+    n, losses = swings.battles, swings.losses
+    told = {
+        "quantiles": {name: whole(value) for name, value in zip(SPREAD[:-1], swings.quantiles(), strict=True)},
+        "loss": losses / n,
+        "loss_interval": list(wilson_interval(losses, n)),
+    }
+    return told | ({"rounding": whole(swings.rounding)} if swings.rounding else {})
 
 
 def _parts(sums: Mapping[str, float], ruleset: Ruleset, n: float, *, is_sample: bool) -> dict[str, Any]:
@@ -221,6 +238,7 @@ class Result:
         ruleset: Ruleset,
         scenario: ScenarioModel,
         tally: Sequence[int],
+        swings: SwingCounts | None = None,
         *,
         seed: int,
         pairing: str,
@@ -234,6 +252,8 @@ class Result:
         scenario : ScenarioModel
         tally : int64 (K,)
             Accumulators by ``ruleset.accumulators``.
+        swings : SwingCounts, optional
+            How often each swing occurred.
         seed : int
         pairing : str
         reason : str, optional
@@ -247,7 +267,10 @@ class Result:
         n = sums["battles"]
         head = {"method": "simulated", "method_reason": reason, "battles": n, "seed": seed, "pairing": pairing}
         intervals = {name: list(wilson_interval(sums[f"outcome.{name}"], n)) for name in ruleset.outcomes}
-        return cls(_results(ruleset, scenario, sums, n, head, {"intervals": intervals}))
+        data = _results(ruleset, scenario, sums, n, head, {"intervals": intervals})
+        if swings is not None:
+            data["swing"] |= _counted_spread(swings)
+        return cls(data)
 
     @classmethod
     def from_solution(
@@ -310,9 +333,10 @@ class Result:
 
     @property
     def swing(self) -> dict[str, Any]:
-        """Defender's cost lost minus attacker's: mean and standard deviation.
+        """Defender's cost lost minus attacker's: mean, standard deviation, ``quantiles``, chance of a loss.
 
-        Of an exact result also ``quantiles`` and ``loss``, the probability of a swing below 0.
+        ``loss`` is the probability of a swing below 0, ``loss_interval`` its Wilson interval where battles were drawn.
+        ``rounding`` is there where a quantile may lie so far from what is shown: of battles with very many swings.
         """
         return copy.deepcopy(self.data["swing"])
 
@@ -375,8 +399,10 @@ class Result:
         facts.append(("swing", f"{round(swing['mean'], 2) + 0.0:+.2f} (sd {swing['sd']:.2f})"))
         if "quantiles" in swing:
             low, _, middle, _, high = swing["quantiles"].values()
-            facts.append(("swing q05 / q50 / q95", f"{low:+d} / {middle:+d} / {high:+d}"))
-            facts.append(("swing below 0", f"{swing['loss']:.2%}"))
+            rounding = f" (to within {swing['rounding']:g})" if "rounding" in swing else ""
+            facts.append(("swing q05 / q50 / q95", f"{low:+} / {middle:+} / {high:+}{rounding}"))
+            interval = "{:.2%} to {:.2%}".format(*swing["loss_interval"]) if "loss_interval" in swing else ""
+            facts.append(("swing below 0", f"{swing['loss']:.2%}" + (f" (95 %: {interval})" if interval else "")))
         facts.append((self.rounds, f"{self.data[self.rounds]['mean']:.2f}"))
         return [*facts, *self._more_facts()]
 

@@ -36,7 +36,7 @@ SMALL_CALL = 2**18
 """Up to this many battles one thread is as quick as starting more."""
 
 SPREAD = ("q05", "q25", "q50", "q75", "q95", "negative")
-"""What a solver tells of the swing behind the accumulators: quantiles, and the probability of a swing below 0."""
+"""What is told of the swing: quantiles, and the probability of a swing below 0; by solvers behind the accumulators."""
 
 Tallies = npt.NDArray[np.int64]
 """Integer accumulators (rows, K): adding rows merges runs exactly."""
@@ -132,11 +132,14 @@ class Ruleset:
     encode : callable
         ``encode(scenarios) -> arrays`` (a NamedTuple of flat arrays).
     tally : callable
-        ``tally(arrays, keys, segments, threads) -> (tallies, status, where)``.
+        ``tally(arrays, keys, segments, threads) -> (tallies, status, where)``; behind the accumulators a tally counts
+        the swings by bins, int64 (rows, K + ``simcore.core.swing.BINS``).
     record : callable
         ``record(arrays, keys, row, first, count) -> (dict of per-battle arrays, tallies, status, where)``.
     replay : callable
         ``replay(scenario, arrays, key, battle, script) -> Replay``.
+    swing_bins : callable
+        ``swing_bins(arrays) -> int64 (M, 3)``: the bins of each row, by ``simcore.core.swing.BinField``.
     swing_bound : callable
         ``swing_bound(arrays) -> int64 (M,)``: largest possible absolute swing of each row.
     default_sweep : mapping
@@ -181,6 +184,9 @@ class Ruleset:
         What the length of a battle is counted in: the accumulators ``<rounds>.sum`` and ``<rounds>.sumsq``.
     means : mapping of str to str
         Accumulators that are counted once per battle, with the column of a sweep's table that shows their mean.
+    titles : mapping of str to (str, str)
+        Columns that only some battles have and a report has room for one of, the most telling first: its title, and
+        whether it holds a "share", a "difference" of shares or an "amount".
     kind : str
         Kind of battles that this record resolves; "" for most of them.
     kinds : mapping of str to Ruleset
@@ -203,6 +209,7 @@ class Ruleset:
     tally: Callable[..., tuple[Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]]
     record: Callable[..., tuple[dict[str, npt.NDArray[Any]], Tallies, npt.NDArray[np.uint8], npt.NDArray[np.int64]]]
     replay: Callable[..., Any]
+    swing_bins: Callable[[Any], npt.NDArray[np.int64]]
     swing_bound: Callable[[Any], npt.NDArray[np.int64]]
     default_sweep: Mapping[str, Any]
     count_states: Callable[[Any], int] = lambda _scenario: 0
@@ -222,6 +229,7 @@ class Ruleset:
     unit_names: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     rounds: str = "cycles"
     means: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     kind: str = ""
     kinds: Mapping[str, Ruleset] = field(default_factory=dict)
 

@@ -13,6 +13,8 @@ from analysis.contrast import (
     headline,
     matchup_name,
     method_text,
+    mix_headline,
+    mix_method,
     practical_text,
 )
 from analysis.wording import clean, count_text, plural
@@ -68,6 +70,9 @@ def comparison_content(comparison: Comparison | None) -> dict[str, Any] | None:
             if number > len(rows)
             else ""
         ),
+        "mixes": _mixes(comparison),
+        "mix_headline": mix_headline(comparison),
+        "mix_method": mix_method(comparison),
         "method": f"Sizes that matter: {practical_text(comparison)}. {method_text(comparison)}",
     }
 
@@ -104,6 +109,37 @@ def _rows(comparison: Comparison) -> tuple[list[dict[str, Any]], int]:
             }
         )
     return rows, len(changed) + len(absent)
+
+
+def _mixes(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the mixes that became better or worse, then the others by the size of their change."""
+    table = comparison.mixes
+    size = np.abs(table["difference"].to_numpy(dtype=np.float64))
+    is_told = table["verdict"].isin(["better", "worse"]).to_numpy()
+    table = table.take(np.lexsort((-np.nan_to_num(size, nan=-1.0), ~is_told))).head(_MOST_ROWS)
+    bounds = np.abs(table[["low", "high", "practical"]].to_numpy(dtype=np.float64))
+    scale = float(np.nanmax(bounds)) if bounds.size else 1.0
+    rows = []
+    for record in table.to_dict(orient="records"):
+        row = {str(key): value for key, value in record.items()}
+        has_result = row["test"] != ""
+        first, second = figure_pair(row, "share") if has_result else ("–", "–")
+        rows.append(
+            {
+                "name": clean(str(row["mix"])),
+                "side": row["side"],
+                "point": grid_text(row, comparison.mix_keys),
+                "opponents": _cell(row["opponents"], count_text(row["opponents"])),
+                "first": _cell(row["first"], first),
+                "second": _cell(row["second"], second),
+                "change": _cell(row["difference"], change_text(row["difference"], "share"), _bounds(row, "share")),
+                "bar": _bar(row, scale) if has_result and scale > 0.0 else None,
+                "verdict": row["verdict"],
+                "sign": _SIGNS.get(row["verdict"], "–"),
+                "reason": clean(str(row["reason"])),
+            }
+        )
+    return rows
 
 
 def _cell(value: float, text: str, note: str = "") -> dict[str, Any]:

@@ -3,7 +3,7 @@
 The number of hits of ``n`` dice that each hit with probability ``p`` is the smallest ``k`` with
 ``word < round(2**64 * P(Binomial(n, p) <= k))`` (halves up). For equal words more dice, or a higher ``p``, never give
 fewer hits: this is what makes battles comparable under common random numbers. A 256-entry guide table
-(indexed by the top byte of the word) leads straight to the right neighbourhood.
+(indexed by the top byte of the word) knows the hits of most words, and leads to the right neighbourhood of the others.
 
 All thresholds are computed with Python integers, so they are the same on every machine.
 """
@@ -21,7 +21,18 @@ from simcore.core.jit import kernel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["MAX_DICE", "MAX_SIDES", "MIN_SIDES", "DiceTable", "build_dice_table", "draw_hits", "hit_bounds"]
+__all__ = [
+    "GUESS",
+    "MAX_DICE",
+    "MAX_SIDES",
+    "MIN_SIDES",
+    "DiceTable",
+    "build_dice_table",
+    "draw_hits",
+    "guide_place",
+    "hit_bounds",
+    "settle_guess",
+]
 
 MIN_SIDES = 2
 MAX_SIDES = 20
@@ -30,7 +41,11 @@ MAX_DICE = 6_000
 
 _WORD = 1 << 64
 _SCALE_BITS = 192
+_1 = np.uint64(1)
+_8 = np.uint64(8)
 _56 = np.uint64(56)
+GUESS = 1 << 15
+"""Entries of the guide table from here on are that much more than a number of hits that may be too small."""
 
 
 class DiceTable(NamedTuple):
@@ -45,8 +60,8 @@ class DiceTable(NamedTuple):
         Largest word that still gives k hits, for consecutive k of each row; the last of a row is 2**64 - 1.
     offset : int64 (rows,)
         Where k = 0 of a row would lie in `bounds` (rows start at their smallest possible k).
-    guide : uint16 (rows, 256)
-        Smallest k that a word with this top byte can give.
+    guide : uint16 (256 rows,)
+        For each row and top byte: the smallest k that such a word can give, and 2**15 more where some give more.
     first_row : int64 (odds,)
         Row of zero dice for each hit probability.
     """
@@ -75,9 +90,26 @@ def draw_hits(word, row, bounds, offset, guide):
     int64
         0 to n.
     """
-    k = np.int64(guide[row, np.int64(word >> _56)])
-    base = offset[row]
-    while word > bounds[base + k]:
+    entry = guide[guide_place(word, row)]
+    if entry < GUESS:
+        return np.int64(entry)
+    return settle_guess(word, entry, row, bounds, offset)
+
+
+@kernel
+def guide_place(word, row):
+    """Return where the guide table knows about a word and the pool in a row."""
+    # Indices without a sign need no test whether they count from the end.
+    return (np.uint64(row) << _8) | (word >> _56)
+
+
+@kernel
+def settle_guess(word, entry, row, bounds, offset):
+    """Return the number of hits where the guide table leaves it open: at least what its entry says."""
+    at = np.uint64(offset[np.uint64(row)] + np.int64(entry) - GUESS)
+    k = np.int64(entry) - GUESS
+    while word > bounds[at]:
+        at += _1
         k += 1
     return k
 
@@ -146,7 +178,9 @@ def _guide_row(numerator: int, denominator: int, n: int) -> tuple[int, npt.NDArr
     first, bounds = hit_bounds(numerator, denominator, n)
     array = np.array(bounds, dtype=np.uint64)
     starts = np.arange(256, dtype=np.uint64) << _56
-    guide = (first + np.searchsorted(array, starts, side="left")).astype(np.uint16)
+    place = np.searchsorted(array, starts, side="left")
+    leaves_open = array[place] < starts + np.uint64((1 << 56) - 1)
+    guide = (first + place + np.where(leaves_open, GUESS, 0)).astype(np.uint16)
     return first, array, guide
 
 
@@ -181,6 +215,6 @@ def build_dice_table(odds: Iterable[tuple[int, int, int]]) -> DiceTable:
     return DiceTable(
         bounds=np.concatenate(bounds),
         offset=np.array(offset, dtype=np.int64),
-        guide=np.stack(guide),
+        guide=np.concatenate(guide),
         first_row=np.array(first_row, dtype=np.int64),
     )

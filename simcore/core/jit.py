@@ -21,11 +21,13 @@ from typing import Any, TypeVar
 __all__ = [
     "borrowed",
     "cache_directory",
+    "inlined",
     "inlined_leaf",
     "is_cache_cold",
     "is_jit_disabled",
     "kernel",
     "leaf",
+    "outlined",
     "part",
     "prune_cache",
     "source_digest",
@@ -138,6 +140,23 @@ def prune_cache() -> list[Path]:
 def kernel(function: _F) -> _F:
     """Compile a rule step or helper: cached, without the GIL, strict floating point, no hidden raises."""
     return _NUMBA.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def inlined(function: _F) -> _F:
+    """Compile a kernel into those that call it: handing over many arrays can take longer than a rule step."""
+    return _NUMBA.njit(  # type: ignore[no-any-return]
+        cache=True, nogil=True, error_model="numpy", forceinline=True, _nrt=True
+    )(function)
+
+
+def outlined(function: _F) -> _F:
+    """Compile a large kernel that `inlined` ones call, but not into them unless the compiler finds it worthwhile.
+
+    Kernels take over from whoever calls them first what is not said, and so would be compiled into all that call them.
+    """
+    return _NUMBA.njit(  # type: ignore[no-any-return]
+        cache=True, nogil=True, error_model="numpy", forceinline=False, _nrt=True
+    )(function)
 
 
 def part(function: _F) -> _F:

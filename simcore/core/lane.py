@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.dice import draw_hits
+from simcore.core.dice import GUESS, guide_place, settle_guess
 from simcore.core.jit import kernel
 
-__all__ = ["emit", "sort_lanes", "throw"]
+__all__ = ["count_swings", "emit", "sort_lanes", "swing_bin", "throw"]
 
 
 @kernel
@@ -24,10 +24,17 @@ def throw(words, dice, start, stop, first_row, bounds, offset, guide, hits):
     bounds, offset, guide : arrays
         Fields of `DiceTable`.
     hits : int32 (L,)
-        Output.
+        Output; not the same as `dice`.
     """
+    # In two loops: the first becomes vector code, and little is left for the second.
     for i in range(start, stop):
-        hits[i] = draw_hits(words[i], first_row + dice[i], bounds, offset, guide)
+        hits[i] = np.int32(guide_place(words[i], first_row + dice[i]))
+    for i in range(start, stop):
+        entry = guide[np.uint64(hits[i])]
+        if entry < GUESS:
+            hits[i] = entry
+        else:
+            hits[i] = settle_guess(words[i], entry, first_row + dice[i], bounds, offset)
 
 
 @kernel
@@ -43,6 +50,36 @@ def sort_lanes(ending, n, going, ended):
         n_going += stays
         n_ended += 1 - stays
     return n_going, n_ended
+
+
+@kernel
+def swing_bin(swing, width):
+    """Return the bin of a swing (`simcore.core.swing`), without a division where each has its own."""
+    return swing if width == 1 else swing // width
+
+
+@kernel
+def count_swings(lost, n, zero, width, acc):
+    """Count the swings of `n` finished battles.
+
+    Parameters
+    ----------
+    lost : int64 (S, L)
+        Cost lost by each side.
+    n : int64
+    zero : int64
+        Column that counts the bin of 0.
+    width : int64
+        Of a bin.
+    acc : int64 (K + BINS,)
+        Accumulators, and counts of swings behind them.
+    """
+    if width == 1:
+        for i in range(n):
+            acc[zero + lost[1, i] - lost[0, i]] += 1
+    else:
+        for i in range(n):
+            acc[zero + (lost[1, i] - lost[0, i]) // width] += 1
 
 
 @kernel

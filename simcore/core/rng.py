@@ -13,7 +13,7 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 
-from simcore.core.jit import kernel
+from simcore.core.jit import kernel, outlined
 
 __all__ = ["RNG_VERSION", "TAG_CYCLE_SHIFT", "derive_key", "draw_tag", "fill_words", "philox4x32"]
 
@@ -64,7 +64,7 @@ def philox4x32(c0, c1, c2, c3, k0, k1):
     return c0, c1, c2, c3
 
 
-@kernel
+@outlined
 def fill_words(words, battles, cycles, start, stop, point, k0, k1):
     """Fill ``words[start:stop]`` with the words of one draw point in many battles.
 

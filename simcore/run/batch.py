@@ -7,7 +7,7 @@ behind them, which keep the sums of every batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-__all__ = ["Batches", "read_batches", "read_outcomes"]
+__all__ = ["LOSSES", "Batches", "read_batches", "read_outcomes"]
+
+LOSSES: Final = "swing.negative"
+"""Battles with a swing below 0: no accumulator, but counted among the swings, which are read only for it."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -54,7 +57,7 @@ def read_batches(
     accumulators : sequence of str
         Names of all accumulators of the run, as the manifest has them.
     wanted : sequence of str
-        Those to return.
+        Those to return; `LOSSES` may be among them.
     matchups : collection of int, optional
         Numbers of the matchups to return; all by default.
 
@@ -63,15 +66,17 @@ def read_batches(
     Batches
         Files that cannot be trusted are passed over, and so are the rows of failed and solved matchups. Nothing here
         knows whether all battles are there, or whether a file belongs to another sweep: the reader compares the sums
-        with the tables.
+        with the tables. So are files of older versions, which did not count swings, where `LOSSES` are wanted.
     """
-    places = [accumulators.index(name) for name in wanted]
+    kept_sums = [name for name in wanted if name != LOSSES]
+    places = [accumulators.index(name) for name in kept_sums]
+    needs_swings = len(kept_sums) < len(wanted)
     chosen = None if matchups is None else np.unique(np.fromiter(matchups, dtype=np.int64))
     segments = [np.zeros((0, 4), dtype=np.int64)]
-    sums = [np.zeros((0, len(places)), dtype=np.int64)]
+    sums = [np.zeros((0, len(wanted)), dtype=np.int64)]
     for path in sorted((folder / PARTS).glob("*.parquet")):
-        rows = read_rows(path, len(accumulators) + len(SPREAD))
-        if rows is None:
+        rows = read_rows(path, len(accumulators) + len(SPREAD), with_swings=needs_swings)
+        if rows is None or (needs_swings and rows.swings is None):
             continue
         kept = rows.segments[:, 3] > 0
         if rows.errors:
@@ -79,7 +84,11 @@ def read_batches(
         if chosen is not None:
             kept &= np.isin(rows.segments[:, 0], chosen)
         segments.append(rows.segments[kept])
-        sums.append(rows.tallies[kept][:, places])
+        found = np.zeros((int(kept.sum()), len(wanted)), dtype=np.int64)
+        found[:, [name != LOSSES for name in wanted]] = rows.tallies[kept][:, places]
+        if rows.swings is not None:
+            found[:, [name == LOSSES for name in wanted]] = rows.swings.losses[kept, None]
+        sums.append(found)
     every, values = np.concatenate(segments), np.concatenate(sums)
     order = np.lexsort((every[:, 3], every[:, 2], every[:, 0]))
     every, values = every[order], values[order]

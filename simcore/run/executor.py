@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from simcore import api
+from simcore.core.swing import BINS, Swings
 from simcore.errors import KernelStatusError, ScenarioError
 from simcore.model import shown
 from simcore.registry import get_ruleset
@@ -94,6 +95,7 @@ class _Part:
         self.record = get_ruleset(job.ruleset).of_kind(job.kind)
         self.segments = job.segments.copy()
         self.tallies = np.zeros((len(job.segments), self.record.columns), dtype=np.int64)
+        self.swings = Swings.nothing(len(job.segments))
         self.errors = dict(job.errors)
         self.drawn: set[int] = set()
         self.outcomes: list[bytes] = [b""] * len(job.segments) if job.keep_outcomes else []
@@ -126,17 +128,20 @@ class _Part:
         good = asked & (rows >= 0)
         if not good.any():
             return
+        columns = len(self.record.accumulators)
+        found = np.zeros((len(rows), columns + BINS), dtype=np.int64)
         try:
-            self.tallies[good, : len(self.record.accumulators)] = self._tally(encoded, rows, good)
+            found[good] = self._tally(encoded, rows, good)
         except KernelStatusError:
             # A battle of this part cannot be resolved: find out of which matchups, and keep the others.
             for number, row in row_of.items():
                 own = rows == row
                 try:
-                    self.tallies[own, : len(self.record.accumulators)] = self._tally(encoded, rows, own)
+                    found[own] = self._tally(encoded, rows, own)
                 except KernelStatusError as problem:
                     self.errors[number] = str(problem)
-                    self.tallies[own] = 0
+        self.tallies[good, :columns] = found[good, :columns]
+        self.swings = api.count_swings(encoded, rows, found)
         if self.job.keep_outcomes:
             self._keep(encoded, rows)
 
@@ -187,7 +192,8 @@ def resolve_part(job: Job, threads: int | None = None) -> PartRows:
     part = _Part(job, threads)
     part.solve()
     part.fight()
-    return PartRows(job.segments, part.tallies, part.errors, frozenset(part.drawn), tuple(part.outcomes))
+    swings = part.swings if len(part.swings.counts) else None
+    return PartRows(job.segments, part.tallies, part.errors, frozenset(part.drawn), tuple(part.outcomes), swings)
 
 
 @dataclass(frozen=True)
@@ -239,6 +245,9 @@ def check_choice(threads: int | None, scheduler: str | None, workers: int | None
             raise ScenarioError(f"must be a whole number from 1 up, got {shown(value)}", field=name)
     if workers is not None and workers > _MOST_WORKERS:
         raise ScenarioError(f"must be at most {_MOST_WORKERS:,}, got {shown(workers)}", field="workers")
+    address: object = scheduler
+    if address is not None and not isinstance(address, str):
+        raise ScenarioError(f"must be an address as text, got {shown(address)}", field="scheduler")
     if scheduler is not None and workers is not None:
         raise ScenarioError("give the scheduler of a running cluster or a number of workers, not both", field="workers")
     if threads is not None and (scheduler is not None or workers is not None):

@@ -11,10 +11,10 @@ from simcore.model import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SCHEMA", "DamagedManifestError", "encode_manifest", "newer_schema", "parse_manifest"]
+__all__ = ["SCHEMA", "DamagedManifestError", "encode_manifest", "is_readable", "newer_schema", "parse_manifest"]
 
-SCHEMA: Final = 1
-"""Form of manifest and tables; raised when older versions could not read them."""
+SCHEMA: Final = 2
+"""Form of manifest, tables and parts; raised when older versions could not read them. 2: parts count swings."""
 _CHECKSUM: Final = "checksum"
 
 
@@ -80,6 +80,21 @@ def parse_manifest(data: bytes) -> dict[str, Any]:
     if not is_sound:
         raise DamagedManifestError("its checksum does not fit what it holds")
     return content
+
+
+def is_readable(schema: object) -> bool:
+    """Return whether this version reads what a manifest calls its schema.
+
+    Parameters
+    ----------
+    schema : object
+        The entry.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(schema, int) and not isinstance(schema, bool) and 1 <= schema <= SCHEMA
 
 
 def newer_schema(content: Mapping[str, Any]) -> str:

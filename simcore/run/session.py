@@ -9,6 +9,7 @@ import itertools
 import os
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import attrgetter
@@ -21,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 import simcore
+from simcore.argument import check_flag, check_path
 from simcore.core.jit import source_digest
 from simcore.core.rng import RNG_VERSION
 from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, StoreError
@@ -28,7 +30,7 @@ from simcore.method import RESOLVED, choose, expected_effort
 from simcore.model import shown
 from simcore.run.behind import store_behind
 from simcore.run.executor import Executor, Job, check_choice, choose_executor
-from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
+from simcore.run.manifest import SCHEMA, DamagedManifestError, is_readable, newer_schema, parse_manifest
 from simcore.run.plan import Plan, content_name, plan_sweep
 from simcore.run.progress import Progress, choose_progress, duration
 from simcore.run.stop import stopping_politely
@@ -38,10 +40,11 @@ from simcore.run.wave import Course, Stage, Wave
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     import numpy.typing as npt
 
+    from simcore.core.swing import SwingCounts
     from simcore.run.plan import GridPoint
     from simcore.schema import ScenarioModel
 
@@ -211,6 +214,10 @@ def sweep(
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
     check_choice(threads, scheduler, workers)
+    check_flag(resume, "resume")
+    check_flag(top_up, "top_up")
+    if not (progress is None or isinstance(progress, bool) or callable(getattr(progress, "advance", None))):
+        raise ScenarioError(f"must be true, false or a Progress, got {shown(progress)}", field="progress")
     shows = choose_progress(asked=bool(progress)) if progress is None or isinstance(progress, bool) else progress
     if top_up and not resume:
         raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
@@ -247,8 +254,9 @@ def resume(
     StoreError
         When the folder holds no sweep, or its manifest is damaged.
     """
-    content = read_manifest(Path(out))
-    path = Path(out) / MANIFEST
+    folder = check_path(out, "out")
+    content = read_manifest(folder)
+    path = folder / MANIFEST
     if content.get("merged_from"):
         raise StoreError(f"{out}: was merged from other runs and is finished")
     table = sweep_of(content, path)
@@ -325,7 +333,7 @@ def _check_schema(content: Mapping[str, Any], path: Path) -> None:
     newer = newer_schema(content)
     if newer and isinstance(content.get("sweep"), dict):
         raise StoreError(f"{path}: {newer}")
-    if content.get("schema") != SCHEMA or not isinstance(content.get("sweep"), dict):
+    if not is_readable(content.get("schema")) or not isinstance(content.get("sweep"), dict):
         raise StoreError(f"{path}: not the manifest of a sweep, or one of another version")
 
 
@@ -356,6 +364,8 @@ def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None)
             field="sweep.name",
             source=config.source,
         )
+    if out is not None:
+        check_path(out, "out")
     chosen = out if out is not None else config.sweep.out
     folder = Path(_RESULTS) / name if chosen is None else Path(chosen)
     try:
@@ -371,7 +381,7 @@ def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None)
 
 
 def _as_source(given: str | os.PathLike[str] | Mapping[str, Any]) -> str | Path | Mapping[str, Any]:
-    return Path(given) if isinstance(given, os.PathLike) else given
+    return given if isinstance(given, Mapping) else check_path(given, "path_or_config", "a sweep file")
 
 
 def _now() -> str:
@@ -843,6 +853,13 @@ class Session:
         for _, totals in itertools.groupby(in_order, key=attrgetter("matchup")):
             yield reduce(Total.plus, totals)
 
+    @staticmethod
+    def _swings(rows: PartRows, starts: npt.NDArray[np.int64]) -> list[SwingCounts | None]:
+        """Return how often each swing occurred in the runs of rows that begin at `starts`."""
+        if rows.swings is None:
+            return [None] * len(starts)
+        return rows.swings.added_up(starts.tolist(), [*starts[1:].tolist(), len(rows.swings)])
+
     def _wave_totals(self, wave: Wave, names: Sequence[str]) -> Iterator[Total]:
         """Yield what a wave adds to one matchup after the other; only the last may go on in the next part."""
         current: Total | None = None
@@ -853,9 +870,10 @@ class Session:
             numbers, starts = np.unique(rows.segments[:, 0], return_index=True)
             sums = np.add.reduceat(rows.tallies, starts, axis=0)
             solved = rows.segments[starts, 3] == 0
-            for number, part, is_solved in zip(numbers.tolist(), sums, solved.tolist(), strict=True):
+            swings = self._swings(rows, starts)
+            for number, part, is_solved, counts in zip(numbers.tolist(), sums, solved.tolist(), swings, strict=True):
                 is_exact = is_solved and number not in rows.drawn
-                new = Total(number, part, rows.errors.get(number, ""), is_exact=is_exact)
+                new = Total(number, part, rows.errors.get(number, ""), is_exact=is_exact, swings=counts)
                 if current is not None and number == current.matchup:
                     current = current.plus(new)
                     continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -22,8 +23,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simcore.core.swing import Swings
 from simcore.errors import StoreError
-from simcore.run.lock import FolderLock
+from simcore.run.lock import LOCK, FolderLock
 from simcore.run.manifest import DamagedManifestError, encode_manifest, parse_manifest
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ MANIFEST: Final = "manifest.json"
 PARTS: Final = "parts"
 _TEMPORARY: Final = ".unfinished"
 _FORMAT: Final = "1"
+_SWING_DIGEST: Final = "simcore.swing_sha256"
 _DRAWN: Final = "simcore.drawn"
 _ZSTD_LEVEL: Final = 3
 _PART_NAME: Final = re.compile(r"[0-9a-f]{64}\.parquet")
@@ -61,6 +64,14 @@ _SCHEMA: Final = pa.schema(
 _OUTCOMES: Final = pa.field("outcomes", pa.large_binary())
 """A column more where the outcomes of battles are kept."""
 
+_SWINGS: Final = (
+    pa.field("swing_step", pa.int64()),
+    pa.field("swing_width", pa.int64()),
+    pa.field("swing_first", pa.int64()),
+    pa.field("swings", pa.list_(pa.int64())),
+)
+"""Columns more: how often each swing occurred. Parts of older versions have none, and who needs none skips them."""
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -81,6 +92,8 @@ class PartRows:
         Matchups that were to be solved, did not fit and have counts of all their battles instead.
     outcomes : tuple of bytes
         Outcome of every battle of each row, a byte each, where they are kept; empty where they are not.
+    swings : Swings or None
+        How often each swing occurred; None where that was not counted, or not read.
     """
 
     segments: Integers
@@ -88,9 +101,10 @@ class PartRows:
     errors: Mapping[int, str]
     drawn: frozenset[int] = frozenset()
     outcomes: tuple[bytes, ...] = ()
+    swings: Swings | None = None
 
     def digest(self) -> str:
-        """Return the SHA-256 of the rows as hex digits: equal rows, equal digest.
+        """Return the SHA-256 of all but the swings as hex digits: equal rows, equal digest.
 
         Returns
         -------
@@ -106,6 +120,32 @@ class PartRows:
         for row in self.outcomes:
             found.update(hashlib.sha256(row).digest())
         return found.hexdigest()
+
+
+def _swing_digest(swings: Swings) -> str:
+    """Return the SHA-256 of the swings of a part: one by itself, for readers that skip them."""
+    found = hashlib.sha256()
+    for array in swings.heads, swings.ends, swings.counts:
+        found.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
+    return found.hexdigest()
+
+
+def _add_swings(table: pa.Table, swings: Swings) -> pa.Table:
+    """Add the columns of the swings."""
+    offsets = np.concatenate(([0], swings.ends)).astype(np.int32)
+    columns = [pa.array(column) for column in swings.heads.T]
+    columns.append(pa.ListArray.from_arrays(pa.array(offsets), pa.array(swings.counts)))
+    for field, column in zip(_SWINGS, columns, strict=True):
+        table = table.append_column(field, column)
+    return table
+
+
+def _take_swings(table: pa.Table) -> Swings:
+    """Read the columns of the swings back."""
+    heads = np.stack([table.column(field.name).to_numpy().astype(np.int64) for field in _SWINGS[:-1]], axis=1)
+    column = table.column(_SWINGS[-1].name).combine_chunks()
+    counts = column.flatten().to_numpy().astype(np.int64)
+    return Swings(heads, np.cumsum(column.value_lengths().to_numpy().astype(np.int64)), counts)
 
 
 def is_out_of_room(problem: BaseException) -> bool:
@@ -184,6 +224,8 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
     table = pa.Table.from_arrays(columns, schema=_SCHEMA)
     if rows.outcomes:
         table = table.append_column(_OUTCOMES, pa.array(rows.outcomes, _OUTCOMES.type))
+    if rows.swings is not None:
+        table = _add_swings(table, rows.swings)
     table = table.replace_schema_metadata(
         {
             **described,
@@ -191,6 +233,7 @@ def _encode_rows(name: str, rows: PartRows, described: Mapping[str, str]) -> pa.
             "simcore.part": name,
             "simcore.sha256": rows.digest(),
             **({_DRAWN: json.dumps(sorted(rows.drawn))} if rows.drawn else {}),
+            **({_SWING_DIGEST: _swing_digest(rows.swings)} if rows.swings is not None else {}),
         }
     )
     sink = pa.BufferOutputStream()
@@ -236,7 +279,7 @@ def check_part(path: Path, n_columns: int) -> str:
     str
     """
     try:
-        _decode_rows(path.read_bytes(), path.stem, None, n_columns)
+        _decode_rows(path.read_bytes(), path.stem, None, n_columns, with_swings=True)
     except _UNTRUSTED as problem:
         return f"torn, altered or foreign ({_one_line(problem)})"
     return ""
@@ -248,10 +291,10 @@ def _one_line(problem: Exception) -> str:
     return "".join(c if c.isprintable() else " " for c in text.partition("\n")[0])
 
 
-def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: int) -> PartRows:
+def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: int, *, with_swings: bool) -> PartRows:
     """Read the bytes of a part file back; one of `_UNTRUSTED` when anything does not fit.
 
-    Where `segments` is None the rows may be any.
+    Where `segments` is None the rows may be any. Swings that are not asked for are not even decoded.
     """
     file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
     notes = {key.decode(): value.decode() for key, value in (file.schema_arrow.metadata or {}).items()}
@@ -259,10 +302,13 @@ def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: i
         raise ValueError("not a part written by this version")
     if notes.get("simcore.part") != name:
         raise ValueError("the content belongs to another part")
-    has_outcomes = file.schema_arrow.equals(_SCHEMA.append(_OUTCOMES))
-    if not has_outcomes and not file.schema_arrow.equals(_SCHEMA):
+    has_outcomes, has_swings = (field.name in file.schema_arrow.names for field in (_OUTCOMES, _SWINGS[0]))
+    more = ([_OUTCOMES] if has_outcomes else []) + (list(_SWINGS) if has_swings else [])
+    if not file.schema_arrow.equals(pa.schema([*_SCHEMA, *more])):
         raise ValueError("other columns than those of a part")
-    table = file.read(use_threads=False).combine_chunks()
+    skipped = set() if with_swings else {field.name for field in _SWINGS}
+    names = [name for name in file.schema_arrow.names if name not in skipped]
+    table = file.read(names, use_threads=False).combine_chunks()
     table.validate(full=True)
     found = np.stack(
         [table.column(key).to_numpy().astype(np.int64) for key in ("matchup", "batch", "first", "battles")],
@@ -280,13 +326,17 @@ def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: i
         if text
     }
     outcomes = tuple(table.column("outcomes").to_pylist()) if has_outcomes else ()
-    rows = PartRows(found, tallies, errors, frozenset(map(int, json.loads(notes.get(_DRAWN, "[]")))), outcomes)
+    swings = _take_swings(table) if has_swings and with_swings else None
+    drawn = frozenset(map(int, json.loads(notes.get(_DRAWN, "[]"))))
+    rows = PartRows(found, tallies, errors, drawn, outcomes, swings)
     if rows.digest() != notes.get("simcore.sha256"):
         raise ValueError("the checksum differs")
+    if swings is not None and _swing_digest(swings) != notes.get(_SWING_DIGEST):
+        raise ValueError("the checksum of the swings differs")
     return rows
 
 
-def read_rows(path: Path, n_columns: int) -> PartRows | None:
+def read_rows(path: Path, n_columns: int, *, with_swings: bool = False) -> PartRows | None:
     """Read a part without a plan to compare it with; for readers of finished runs.
 
     Parameters
@@ -295,6 +345,8 @@ def read_rows(path: Path, n_columns: int) -> PartRows | None:
         The file.
     n_columns : int
         Length K of a tally.
+    with_swings : bool
+        Whether to read how often each swing occurred, too.
 
     Returns
     -------
@@ -304,7 +356,7 @@ def read_rows(path: Path, n_columns: int) -> PartRows | None:
     if not is_part(path):
         return None
     try:
-        return _decode_rows(path.read_bytes(), path.stem, None, n_columns)
+        return _decode_rows(path.read_bytes(), path.stem, None, n_columns, with_swings=with_swings)
     except _UNTRUSTED:
         return None
 
@@ -339,8 +391,10 @@ class Store:
         self.reports: list[str] = []
         self._parts = folder / PARTS
         self._lock: FolderLock | None = None
+        self._made: list[Path] = []
 
     def __enter__(self) -> Self:
+        self._made = list(itertools.takewhile(lambda path: not path.exists(), (self._parts, *self._parts.parents)))
         with readable(self.folder, "use this as results folder"):
             _make_folder(self._parts)
         self._lock = FolderLock(self.folder)
@@ -354,12 +408,36 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Whoever opened the lock's file in this moment notices that it is gone.
+        is_empty = kind is not None and self._came_to_nothing()
+        if is_empty:
+            with contextlib.suppress(OSError):
+                (self.folder / LOCK).unlink()
         self._release()
+        if is_empty:
+            self._remove_made()
 
     def _release(self) -> None:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+    def _came_to_nothing(self) -> bool:
+        """Return whether the folder was made for this run and holds nothing but the lock."""
+        if self.folder not in self._made:
+            return False
+        try:
+            return {path.name for path in self.folder.iterdir()} <= {PARTS, LOCK} and not any(self._parts.iterdir())
+        except OSError:
+            return False
+
+    def _remove_made(self) -> None:
+        """Remove the folders that were made for this run; what holds a file stays."""
+        for folder in self._made:
+            try:
+                folder.rmdir()
+            except OSError:
+                return
 
     def _remove_leftovers(self) -> None:
         """Remove what a killed run was writing; under the lock nobody else can own these files."""
@@ -478,7 +556,7 @@ class Store:
             self._distrust(path, problem.strerror or str(problem))
             return None
         try:
-            return _decode_rows(data, name, segments, n_columns)
+            return _decode_rows(data, name, segments, n_columns, with_swings=True)
         except _UNTRUSTED as problem:
             self._distrust(path, _one_line(problem))
             return None

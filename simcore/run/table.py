@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from simcore.core.swing import SwingCounts
     from simcore.run.mix import Mix
     from simcore.run.plan import GridPoint, Plan
     from simcore.run.store import Store
@@ -196,6 +197,8 @@ class Total:
         Whether it was solved.
     seed : str, optional
         Seeds of its battles, where they are those of several runs.
+    swings : SwingCounts, optional
+        How often each swing occurred in its battles; None where it was solved, and where older versions drew some.
     """
 
     matchup: int
@@ -203,6 +206,7 @@ class Total:
     error: str = ""
     is_exact: bool = False
     seed: str | None = None
+    swings: SwingCounts | None = None
 
     def plus(self, more: Total) -> Total:
         """Return this and further battles of the same matchup together.
@@ -216,7 +220,9 @@ class Total:
         -------
         Total
         """
-        return Total(self.matchup, self.tally + more.tally, self.error or more.error, is_exact=more.is_exact)
+        swings = None if self.swings is None or more.swings is None else self.swings.plus(more.swings)
+        tally, error = self.tally + more.tally, self.error or more.error
+        return Total(self.matchup, tally, error, is_exact=more.is_exact, swings=swings)
 
     @property
     def figures(self) -> list[Any]:
@@ -516,6 +522,7 @@ class Tables:
                 *((f"n_{name}", pa.int64()) for name, _ in self._layout.outcomes),
                 *((name, pa.float64()) for name in figures),
                 *((name, pa.float64()) for name, _ in self._layout.spread),
+                ("swing_rounding", pa.float64()),
                 ("status", pa.string()),
                 ("error", pa.string()),
             ]
@@ -641,6 +648,8 @@ class Tables:
             [k for _, k in layout.spread],
         )
         values |= dict(zip([*self._figure_names(), *(name for name, _ in layout.spread)], figures, strict=True))
+        rounding = 0.0 * block.figures[:, layout.spread[0][1]]  # nothing where the quantiles are not told
+        values["swing_rounding"] = pa.array(rounding, from_pandas=True)
         return [
             values[field.name] if field.name in values else pa.repeat(pa.scalar(same[field.name], field.type), n)
             for field in schema
@@ -701,7 +710,7 @@ class Tables:
         row += [total.seed if total.seed is not None and isinstance(self._seed, str) else self._seed, *costs]
         if total.error:
             row += [None] * (2 * len(layout.outcomes) + 2 * len(layout.moments) + len(layout.means))
-            row += [None] * len(layout.spread)
+            row += [None] * (len(layout.spread) + 1)
         else:
             row += [None if is_exact else figures[k] for _, k in layout.outcomes]
             row += [figures[k] / n for _, k in layout.outcomes]
@@ -709,9 +718,20 @@ class Tables:
                 spread = expected_sd if is_exact else sample_sd
                 row += [figures[mean] / n, spread(n, figures[mean], figures[squares])]
             row += [figures[k] / n for _, k in layout.means]
-            row += [figures[k] if is_exact and figures[k] == figures[k] else None for _, k in layout.spread]
+            row += self._spread(total, figures)
         row += ["failed" if total.error else "ok", total.error]
         self._matchups.add(row)
+
+    def _spread(self, total: Total, figures: Sequence[Any]) -> list[float | None]:
+        """Return what is told of the swing, and how far its quantiles may be from the true ones."""
+        layout = self._layout
+        if total.is_exact:
+            told = [figures[k] if figures[k] == figures[k] else None for _, k in layout.spread]
+            return [*told, None if told[0] is None else 0.0]
+        if total.swings is None:
+            return [None] * (len(layout.spread) + 1)
+        share = total.swings.losses / figures[layout.battles]
+        return [*total.swings.quantiles(), share, total.swings.rounding]
 
     def _fill_precision(self, columns: Mapping[str, list[Any]]) -> None:
         """Enter how precise the rows are that were simulated."""

@@ -95,7 +95,7 @@ def write_columns(
     folder.mkdir(parents=True, exist_ok=True)
     number = len(columns["attacker"])
     battles = int(np.max(columns["battles"]))
-    constant = {"ruleset": "general_combat", "edition": "spring1942", "seed": "7"}
+    constant = {"ruleset": "general_combat", "edition": "spring1942", "seed": str(manifest.get("seed", 7))}
     matchups = {
         "matchup": pa.array(np.arange(number, dtype=np.int32)),
         **columns,

@@ -307,7 +307,7 @@ def test_best_play_ratings_and_prices(chromium: webdriver.Chrome, tmp_path: Path
     folder = _circle(tmp_path / "run")
     run = analysis.load(folder)
     prices = {
-        "sweep": pricing._digest(run), "enemies": ["infantry"], "sizes": [4], "solved": 8,
+        "sweep": pricing._digest(run), "enemies": ["infantry"], "sizes": [4], "solved": 8, "duels": [],
         "units": [
             {"unit": "tank", "cost": 5, "price": 4.5, "attacker": 4.0, "defender": 5.0, "low": 4.0, "high": 5.0,
              "ratio": 0.9, "remark": ""},

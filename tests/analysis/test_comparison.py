@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -326,7 +327,7 @@ def test_json_and_html_and_hostile_names(tmp_path: Path) -> None:
     assert "\u2028" not in text
     assert "\x1b" not in text
     marked = found.to_markdown()
-    assert "<script" not in marked
+    assert not re.search(r"(?<!\\)<", marked)
     lines = [line.replace("\\|", "") for line in marked.splitlines() if " v " in line]
     assert len(lines) > 10
     assert {line.count("|") for line in lines} == {8}
@@ -385,3 +386,75 @@ def test_the_same_sweep_under_another_seed_flags_about_nothing(tmp_path: Path) -
     found = analysis.compare(*folders)
     assert found.matchups_with(["better", "worse", "changed"]) == 0
     assert (found.rows["verdict"] == "same").mean() > 0.9
+
+
+def test_equal_changes_in_few_batches_prove_little(tmp_path: Path) -> None:
+    """One battle of 4,096 changed in each of four batches: all that is seen are four equal signs."""
+    battles = 4 * 4_096
+    runs = []
+    for name, won in (("a", 0), ("b", 1)):
+        wins = np.zeros(battles, dtype=bool)
+        wins[::4_096] = True
+        wins[1::4_096] = bool(won)
+        losses = np.full((battles, 2), 5, dtype=np.int64)
+        losses[::2, 0] = 6
+        runs.append(write_fought(tmp_path / name, [Fought(GUARD, WALL, wins, losses)]))
+    found = analysis.compare(*runs, practical={"share": 0.0})
+    row = found.rows.iloc[0]
+    assert (row["test"], row["difference"]) == ("paired t", 1 / 4_096)
+    assert row["p"] == pytest.approx(2 / 2**4)
+    assert row["low"] < 0.0 < row["high"]
+    assert row["verdict"] == "unclear"
+    assert found.mixes["p"].tolist() == pytest.approx([2 / 2**4] * 2)
+    assert found.rows[found.rows["metric"] == "swing"]["p"].item() == 1.0
+
+
+def test_battles_that_all_changed_alike_are_sure(tmp_path: Path) -> None:
+    battles = 4 * 4_096
+    runs = []
+    for name, won, lost in (("a", False, 5), ("b", True, 7)):
+        losses = np.tile(np.array([[lost, 5]], dtype=np.int64), (battles, 1))
+        runs.append(write_fought(tmp_path / name, [Fought(GUARD, WALL, np.full(battles, won), losses)]))
+    found = analysis.compare(*runs)
+    told = dict(zip(found.rows["metric"], found.rows["verdict"], strict=True))
+    assert told["attacker_win_share"] == "better"
+    assert told["attacker_cost_lost"] == "worse"
+    assert set(found.rows["test"]) == {"paired t"}
+
+
+def _merged(folder: Path, chance: float, seeds: str) -> Path:
+    """Write a run that was merged of two seeds: every batch is there twice, once of each."""
+    pair = [fought(chance, seed) for seed in (1, 2)]
+    write_fought(folder, pair[:1], seed=seeds)
+    write_fought(folder / "other", pair[1:])
+    for part in (folder / "other" / "parts").iterdir():
+        shutil.copy(part, folder / "parts")
+    wins, losses = (np.concatenate([getattr(one, name) for one in pair]) for name in ("wins", "losses"))
+    both = Fought(GUARD, WALL, wins, losses)
+    whole = write_fought(folder / "whole", [both], seed=seeds)
+    for name in ("matchups.parquet", "mixes.parquet", "survivors.parquet", "manifest.json"):
+        shutil.copy(whole / name, folder / name)
+    return folder
+
+
+def test_matchups_of_several_seeds_are_not_paired_crosswise(tmp_path: Path) -> None:
+    """Batch 0 of one seed has nothing to do with batch 0 of the other."""
+    before, after = _merged(tmp_path / "a", 0.5, "1, 2"), _merged(tmp_path / "b", 0.5, "2, 1")
+    found = analysis.compare(before, after)
+    assert found.has_same_dice, "the order in which seeds were merged is no difference"
+    assert set(found.rows["test"]) == {"errors added"}
+    assert not analysis.compare(before, _merged(tmp_path / "c", 0.5, "3, 4")).has_same_dice
+    one = analysis.compare(before, write_fought(tmp_path / "one", [fought(0.5, 1)], seed=1))
+    assert set(one.rows["test"]) == {"errors added"}, "half of the battles have the same dice"
+
+
+def test_a_matchup_of_a_merged_run_keeps_its_own_seed(tmp_path: Path) -> None:
+    """Runs of other matchups with other seeds were merged: each matchup meets the run that it came from."""
+    pair = [fought(0.5, 1), fought(0.3, 1, attacker=LEVY)]
+    merged = write_fought(tmp_path / "merged", pair, seed="7, 8")
+    table = pq.read_table(merged / "matchups.parquet")
+    table = table.set_column(table.column_names.index("seed"), "seed", pa.array(["7", "8"]))
+    pq.write_table(table, merged / "matchups.parquet")
+    found = analysis.compare(merged, write_fought(tmp_path / "seven", pair, seed=7))
+    tests = found.rows.groupby("attacker")["test"].agg(set).to_dict()
+    assert tests == {"guard": {"paired t"}, "levy": {"score", "Welch's t"}}

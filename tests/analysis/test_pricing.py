@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -106,15 +106,22 @@ def test_prices_beside_a_run(tmp_path: Path) -> None:
     simcore.sweep({**table, "grid": {}}, tmp_path / "run", resume=False)
     assert stored_prices(analysis.load(tmp_path / "run")) is None
     good = {"unit": "tank", "cost": 6}
-    for content in (
+    sound: dict[str, Any] = {"units": [good], "duels": [], "enemies": [], "sizes": []}
+    for changes in (
         [1],
-        {"units": [1], "enemies": [], "sizes": []},
-        {"units": [{**good, "cost": 10**400}], "enemies": [], "sizes": []},
-        {"units": [{**good, "price": float("inf")}], "enemies": [], "sizes": []},
-        {"units": [{**good, "low": "3"}], "enemies": [], "sizes": []},
-        {"units": [good], "enemies": [1], "sizes": []},
-        {"units": [good], "enemies": [], "sizes": ["4"]},
+        {},
+        {"duels": 1},
+        {"duels": [1]},
+        {"duels": [{"unit": "tank", "enemy": 1, "role": "attacker"}]},
+        {"duels": [{"unit": "tank", "enemy": "tank", "role": "attacker", "price": "3"}]},
+        {"units": [1]},
+        {"units": [{**good, "cost": 10**400}]},
+        {"units": [{**good, "price": float("inf")}]},
+        {"units": [{**good, "low": "3"}]},
+        {"enemies": [1]},
+        {"sizes": ["4"]},
     ):
+        content = {**sound, **changes} if changes and isinstance(changes, dict) else changes
         (tmp_path / "run" / "prices.json").write_text(json.dumps(content), encoding="utf-8")
         with pytest.raises(StoreError, match=r"prices\.json: damaged"):
             stored_prices(run)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import analysis
-from analysis.exporting import table_of
+from analysis.exporting import COMPARED, PRICED, TABLES, table_of
 from tests.analysis.conftest import FOREIGN, HOSTILE
 from tests.analysis.folders import Mix, battlefield, write_columns
 
@@ -35,17 +35,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_columns(tmp_path_factory.mktemp("run") / "run", columns, grid={"edition.tank.cost": [5, 6]})
 
 
-@pytest.mark.parametrize("table", ["matchups", "mixes", "survivors", "game", "restricted", "residuals", "comparison"])
+@pytest.mark.parametrize("table", [name for name in TABLES if name not in PRICED])
 def test_tables_come_back(cli: Cli, run: Path, table: str) -> None:
-    words = ["export", run, "--table", table, *(["--against", run] if table == "comparison" else [])]
+    words = ["export", run, "--table", table, *(["--against", run] if table in COMPARED else [])]
     summary = analysis.summarize(run)
-    frame = table_of(table, summary, analysis.compare(run, run) if table == "comparison" else None)
+    frame = table_of(table, summary, analysis.compare(run, run) if table in COMPARED else None)
     rows = list(csv.reader(io.StringIO(cli(*words).out, newline="")))
     assert rows[0] == list(frame.columns)
     assert len(rows) == len(frame) + 1
     objects = json.loads(cli(*words, "--format", "json").out)
     assert len(objects) == len(frame)
-    assert list(objects[0]) == rows[0]
+    assert all(list(found) == rows[0] for found in objects)
     for row, found in zip(rows[1:], objects, strict=True):
         for text, value in zip(row, found.values(), strict=True):
             if isinstance(value, float):
@@ -66,10 +66,10 @@ def test_into_files_and_folders(cli: Cli, run: Path, tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8").startswith("grid.edition.tank.cost,")
     answer = cli("export", run, "--out", tmp_path / "all", "--format", "json", "--against", run)
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == [
-        "comparison.json", "game.json", "matchups.json", "mixes.json", "residuals.json", "restricted.json",
-        "survivors.json",
+        "changes.json", "comparison.json", "game.json", "matchups.json", "mix_comparison.json", "mixes.json",
+        "residuals.json", "restricted.json", "survivors.json", "verdicts.json",
     ]  # fmt: skip
-    assert len(answer.out.splitlines()) == 7
+    assert len(answer.out.splitlines()) == 10
 
 
 def test_what_cannot_be_exported(cli: Cli, run: Path, tmp_path: Path) -> None:

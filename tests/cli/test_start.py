@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-import analysis.cli as cli_module
 import simcore
+from analysis.cli import option
 from simcore import scenario
 
 if TYPE_CHECKING:
@@ -140,5 +140,5 @@ def test_a_misspelt_verb_gets_a_near_match(cli: Cli) -> None:
 
 
 def test_choices_are_those_of_the_files() -> None:
-    assert [choice.value for choice in cli_module.Pairing] == list(get_args(scenario.Pairing))
-    assert [choice.value for choice in cli_module.Method] == list(get_args(scenario.Method))
+    assert [choice.value for choice in option.Pairing] == list(get_args(scenario.Pairing))
+    assert [choice.value for choice in option.Method] == list(get_args(scenario.Method))

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*(ROOT / "simcore").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")])
 JIT = ROOT / "simcore" / "core" / "jit.py"
-DECORATORS = {"kernel", "part"}
+DECORATORS = {"kernel", "inlined", "outlined", "part", "leaf", "inlined_leaf"}
 NUMBA_NAMES = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "jitclass", "prange"}
 
 

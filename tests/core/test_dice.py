@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simcore.core.dice import MAX_DICE, build_dice_table, draw_hits, hit_bounds
+from simcore.core.dice import GUESS, MAX_DICE, build_dice_table, draw_hits, hit_bounds
 
 WORD = 2**64
 
@@ -82,6 +82,16 @@ def test_edges_of_the_guide_table() -> None:
         for word in edges:
             k = int(draw_hits(np.uint64(word), n, table.bounds, table.offset, table.guide))
             assert k == first + sum(word > b for b in bounds)
+
+
+def test_the_guide_table_leaves_open_only_what_a_top_byte_leaves_open() -> None:
+    for odds in ((1, 6), (1, 2)):
+        table = build_dice_table([(*odds, 12)])
+        for n in range(13):
+            first, bounds = hit_bounds(*odds, n)
+            for top in range(256):
+                low, high = (first + sum(word > b for b in bounds) for word in (top << 56, ((top + 1) << 56) - 1))
+                assert table.guide[256 * n + top] == (low if low == high else low + GUESS)
 
 
 def test_pools_agree_with_an_independent_dice_library() -> None:

@@ -112,6 +112,14 @@ def test_leaves_count_no_references() -> None:
     assert "_nrt" not in _options(jit.part)
 
 
+@pytest.mark.skipif(jit.is_jit_disabled(), reason="nothing is compiled")
+def test_whether_a_kernel_is_compiled_into_others_does_not_depend_on_who_calls_it_first() -> None:
+    for decorate, inlined in ((jit.inlined, True), (jit.outlined, False)):
+        options = _options(decorate)
+        assert options["forceinline"] is inlined
+        assert options["_nrt"] is True
+
+
 def _options(decorate: Any) -> dict[str, Any]:
     """Return what numba is asked for by a decorator; nothing is compiled."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simcore import api
+from simcore.core.swing import BINS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,7 +43,8 @@ def tally(
     assert threads is None or threads > 0
     record = encoded.ruleset
     at = {name: position for position, name in enumerate(record.accumulators)}
-    found = np.zeros((len(asked), len(record.accumulators)), dtype=np.int64)
+    columns = len(record.accumulators)
+    found = np.zeros((len(asked), columns + BINS), dtype=np.int64)
     for sums, (row, first, count) in zip(found, asked.tolist(), strict=True):
         assert first + count <= MOST
         scenario: Any = encoded.scenarios[row]
@@ -50,7 +52,7 @@ def tally(
         drawn = _battles(text, seed, len(record.outcomes))[first : first + count]
         sums[at["battles"]] = count
         for k, name in enumerate(record.outcomes):
-            sums[at[f"outcome.{name}"]] = (drawn == k).sum()
+            sums[at[f"outcome.{name}"]] = sums[columns + k] = (drawn == k).sum()
         sums[at["swing.sum"]] = drawn.sum() * 7
         sums[at["swing.sumsq"]] = drawn.sum() * 49
         sums[at["attacker.cost_lost.sum"]] = count * 5

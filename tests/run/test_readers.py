@@ -56,4 +56,4 @@ def test_parts_are_readable_as_one_table(undisturbed: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLE_FILES)
 def test_the_schema_number_stands_in_each_file(undisturbed: Path, name: str) -> None:
-    assert pq.read_schema(undisturbed / name).metadata[b"simcore.schema"] == b"1"
+    assert pq.read_schema(undisturbed / name).metadata[b"simcore.schema"] == b"2"

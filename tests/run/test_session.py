@@ -93,7 +93,7 @@ def test_a_sweep_writes_what_is_promised(tmp_path: Path) -> None:
         {"name": "3 infantry", "units": "3 infantry", "weight": 1.0},
         {"name": "1 infantry, 1 artillery", "units": "1 infantry, 1 artillery", "weight": 1.0},
     ]
-    wanted = {"schema": 1, "name": "small", "ruleset": "general_combat", "edition": "spring1942", "failed": 0}
+    wanted = {"schema": 2, "name": "small", "ruleset": "general_combat", "edition": "spring1942", "failed": 0}
     wanted |= {"method": "simulated", "battles": 3_000, "seed": 7, "pairing": "matchup", "grid": {}, "matchups": 6}
     assert {key: manifest[key] for key in wanted} == wanted
     assert set(manifest["versions"]) == {"simcore", "numba", "llvmlite", "numpy", "pyarrow", "python", "rng"}
@@ -275,8 +275,8 @@ def test_a_folder_is_enough_to_resume(tmp_path: Path, monkeypatch: pytest.Monkey
         ("[]", r"damaged \(not a table\)"),
         ("{}", "not the manifest of a sweep"),
         ('{"schema": 1, "sweep": 3}', "not the manifest of a sweep"),
-        ('{"schema": 2, "sweep": {}}', "schema 2 is newer than 1, .*; install a newer simcore"),
-        ('{"schema": 2, "sweep": {}, "versions": {"simcore": "9.1"}}', "this version reads; simcore 9.1 wrote it"),
+        ('{"schema": 3, "sweep": {}}', "schema 3 is newer than 2, .*; install a newer simcore"),
+        ('{"schema": 3, "sweep": {}, "versions": {"simcore": "9.1"}}', "this version reads; simcore 9.1 wrote it"),
     ],
 )
 def test_resuming_what_is_no_sweep(tmp_path: Path, content: str, words: str) -> None:
@@ -286,10 +286,10 @@ def test_resuming_what_is_no_sweep(tmp_path: Path, content: str, words: str) -> 
 
 
 def test_the_folder_of_a_newer_version_is_left_alone(done: Path) -> None:
-    (done / "manifest.json").write_text(json.dumps({**manifest_of(done), "schema": 2}))
+    (done / "manifest.json").write_text(json.dumps({**manifest_of(done), "schema": 3}))
     before = {path: path.read_bytes() for path in done.rglob("*.*") if path.is_file()}
     for is_resumed in (True, False):
-        with pytest.raises(StoreError, match="schema 2 is newer than 1"):
+        with pytest.raises(StoreError, match="schema 3 is newer than 2"):
             sweep(small(), done, resume=is_resumed)
     assert {path: path.read_bytes() for path in done.rglob("*.*") if path.is_file()} == before
 

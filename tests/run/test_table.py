@@ -169,7 +169,7 @@ def test_column_types(tmp_path: Path) -> None:
     assert schema.field("seed").type == pa.uint64()
     assert schema.field("grid.edition.tank.cost").type == pa.int64()
     assert schema.field("n_attacker_wins").type == pa.int64()
-    assert schema.metadata == {b"simcore.schema": b"1"}
+    assert schema.metadata == {b"simcore.schema": b"2"}
 
 
 def test_survivors(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simcore.rulesets.force_order.edition import DEFAULT_EDITION, UNITS, builtin_editions, parse_editions
-from simcore.rulesets.force_order.encoding import ACCUMULATORS, MEANS, Mixes, encode, swing_bound
+from simcore.rulesets.force_order.encoding import ACCUMULATORS, MEANS, Mixes, encode, swing_bins, swing_bound
 from simcore.rulesets.force_order.layout import OUTCOMES
 from simcore.rulesets.force_order.params import ForceOrderScenario, parse_scenario
 from simcore.rulesets.force_order.skirmish import encoding as skirmish_encoding
@@ -135,6 +135,7 @@ _ATTACKS = Ruleset(
     tally=_tally,
     record=_record,
     replay=_replay,
+    swing_bins=swing_bins,
     swing_bound=swing_bound,
     default_sweep={
         "sweep": {"name": "force-order", "ruleset": "force_order", "battles": 10_000},
@@ -159,6 +160,7 @@ _SKIRMISHES = replace(
     tally=_tally_games,
     record=_record_games,
     replay=_replay_game,
+    swing_bins=skirmish_encoding.swing_bins,
     swing_bound=skirmish_encoding.swing_bound,
     default_sweep={
         "sweep": {"name": "skirmish", "ruleset": "force_order", "battles": 2_000},
@@ -174,5 +176,6 @@ _SKIRMISHES = replace(
     distribute=None,
     rounds="turns",
     means=skirmish_encoding.MEANS,
+    titles={"first_mover_edge_mean": ("First mover's edge", "difference")},
 )
 RULESET = replace(_ATTACKS, kinds={"skirmish": _SKIRMISHES})

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.chain import Sums, describe_spread
+from simcore.core.swing import BINS
 from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.force_order import kernel
@@ -45,7 +46,7 @@ def _run(
     *,
     threads: int,
 ) -> _Tallied:
-    tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((len(segments), len(ACCUMULATORS) + BINS), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
     run: Any = kernel.resolve_all
@@ -74,7 +75,8 @@ def tally_attacks(
 
     Returns
     -------
-    tally : int64 (N, K)
+    tally : int64 (N, K + BINS)
+        Accumulators, and counts of swings behind them.
     status : uint8 (N,)
     where : int64 (N,)
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.swing import common_steps, note_bins, place_bins
 from simcore.enums import Side
 from simcore.rulesets.force_order.edition import UNITS
 from simcore.rulesets.force_order.layout import OUTCOMES, TARGET, Outcome, Result, RowField
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from simcore.rulesets.force_order.edition import Odds
     from simcore.rulesets.force_order.params import ForceOrderScenario
 
-__all__ = ["ACCUMULATORS", "MEANS", "SCALE", "Accumulator", "Mixes", "collect_orders", "encode", "swing_bound"]
+__all__ = [
+    "ACCUMULATORS",
+    "MEANS",
+    "SCALE",
+    "Accumulator",
+    "Mixes",
+    "collect_orders",
+    "encode",
+    "swing_bins",
+    "swing_bound",
+]
 
 SCALE = 2**62
 """A draw is a number below this: it picks the first entry whose limit it does not reach."""
@@ -107,6 +118,8 @@ class Mixes(NamedTuple):
         Running shares of `SCALE` of a win, and of a win or a loss.
     starts : int64 (M, S, T)
         Units of the mixes.
+    bins : int64 (M, 2)
+        Width of the bins in which swings are counted, and the column of the tally that counts the bin of 0.
     """
 
     pieces: npt.NDArray[np.int8]
@@ -123,6 +136,7 @@ class Mixes(NamedTuple):
     chances: npt.NDArray[np.float64]
     bounds: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
+    bins: npt.NDArray[np.int64]
 
 
 def encode(scenarios: Sequence[ForceOrderScenario]) -> Mixes:
@@ -155,6 +169,7 @@ def encode(scenarios: Sequence[ForceOrderScenario]) -> Mixes:
         chances=chances,
         bounds=bounds,
         starts=np.zeros((m, 2, _N_UNITS), dtype=np.int64),
+        bins=np.zeros((m, 2), dtype=np.int64),
     )
     for row, scenario in enumerate(scenarios):
         for side in Side:
@@ -162,6 +177,7 @@ def encode(scenarios: Sequence[ForceOrderScenario]) -> Mixes:
         mixes.scenes[row] = scenario.scene
         mixes.given[row] = Result.BY_RANK if scenario.result == "by_order" else Result[scenario.result.upper()]
         mixes.options[row] = scenario.rules.options.codes()
+    note_bins(mixes.bins, 0, swing_bins(mixes), len(ACCUMULATORS))
     return mixes
 
 
@@ -231,5 +247,24 @@ def _running(chances: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 def swing_bound(mixes: Mixes) -> npt.NDArray[np.int64]:
     """Return the largest possible absolute swing of each row: the dearest piece with all that it holds."""
-    worth = mixes.costs.sum(axis=3).max(axis=2, initial=0)
-    return np.asarray(worth.max(axis=1, initial=0), dtype=np.int64)
+    return np.asarray(_worth(mixes).max(axis=1, initial=0), dtype=np.int64)
+
+
+def _worth(mixes: Mixes) -> npt.NDArray[np.int64]:
+    """Return what the dearest piece of each side costs with all that it holds, int64 (M, S)."""
+    return np.asarray(mixes.costs.sum(axis=3).max(axis=2, initial=0), dtype=np.int64)
+
+
+def swing_bins(mixes: Mixes) -> npt.NDArray[np.int64]:
+    """Return the bins in which the swings of each matchup are counted.
+
+    Parameters
+    ----------
+    mixes : Mixes
+
+    Returns
+    -------
+    int64 (M, 3)
+        By `simcore.core.swing.BinField`.
+    """
+    return place_bins(_worth(mixes), common_steps(mixes.costs))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.jit import borrowed, kernel
+from simcore.core.lane import swing_bin
 from simcore.core.rng import draw_tag, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.force_order.encoding import Accumulator
@@ -205,7 +206,10 @@ def _losses(mixes, m, side, state, answer):
 
 @kernel
 def _count(mixes, m, attacker, target, answer, mine, weight, tally):
-    """Add one attack to a tally, `weight` times: 1 for one that was drawn, its probability in the exact sums."""
+    """Add one attack to a tally, `weight` times: 1 for one that was drawn, its probability in the exact sums.
+
+    Returns its swing.
+    """
     outcome = np.int64(answer[0, _OUTCOME])
     n_units = mixes.starts.shape[2]
     own, own_pieces = _losses(mixes, m, 0, attacker, answer)
@@ -235,6 +239,7 @@ def _count(mixes, m, attacker, target, answer, mine, weight, tally):
             tally[column + mixes.units[m, side, state]] -= weight
             if answer[0, at + _FATE_MINE] == _PART_DIES and mixes.loads[m, side, state, 0]:
                 tally[column + mine] -= weight
+    return other - own
 
 
 @kernel
@@ -279,8 +284,8 @@ def resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetin
     mine : int64
         Place of the mine on axis T.
     keys : uint64 (M, 2)
-    tallies : int64 (N, K)
-        Output.
+    tallies : int64 (N, K + BINS)
+        Output: accumulators, and counts of swings behind them.
     status : uint8 (N,)
     where : int64 (N,)
     meetings : Meetings or None
@@ -289,10 +294,12 @@ def resolve_chunk(s, segments, mixes, mine, keys, tallies, status, where, meetin
     m, first, count = segments[s, 0], segments[s, 1], segments[s, 2]
     row, answer = np.zeros((1, _N_ROW), np.int8), np.zeros((1, _N_ANSWER), np.int8)
     tally = tallies[s]
+    width, zero = mixes.bins[m, 0], mixes.bins[m, 1]
     for i in range(count):
         attacker, target, result = draw_meeting(mixes, m, np.uint64(first + i), keys[m])
         meet(mixes, m, attacker, target, result, row, answer)
-        _count(mixes, m, attacker, target, answer, mine, 1, tally)
+        swing = _count(mixes, m, attacker, target, answer, mine, 1, tally)
+        tally[zero + swing_bin(swing, width)] += 1
         if meetings is not None:
             _keep(mixes, m, attacker, target, answer, mine, meetings, i)
     _add_starts(mixes, m, tally)
@@ -358,10 +365,7 @@ def solve_attacks(mixes, m, mine, tally, swing, chance, meetings):
                 if share == 0.0:
                     continue
                 meet(mixes, m, attacker, target, result, row, answer)
-                _count(mixes, m, attacker, target, answer, mine, share, tally)
-                own, _ = _losses(mixes, m, 0, attacker, answer)
-                other, _ = _losses(mixes, m, 1, target, answer)
-                swing[n] = other - own
+                swing[n] = _count(mixes, m, attacker, target, answer, mine, share, tally)
                 chance[n] = share
                 if meetings is not None:
                     _keep(mixes, m, attacker, target, answer, mine, meetings, n)

@@ -13,9 +13,11 @@ from simcore.rulesets.general_combat.encoding import (
     UNITS,
     Assaults,
     Battles,
+    assault_swing_bins,
     assault_swing_bound,
     encode,
     encode_assaults,
+    swing_bins,
     swing_bound,
 )
 from simcore.rulesets.general_combat.exact import solve_assaults, solve_battles, solve_raids
@@ -28,6 +30,7 @@ from simcore.rulesets.general_combat.raid import (
     RAID_OUTCOMES,
     Raids,
     encode_raids,
+    raid_swing_bins,
     raid_swing_bound,
 )
 from simcore.rulesets.general_combat.side import RetreatPolicy
@@ -201,6 +204,7 @@ _BATTLES = Ruleset(
     tally=_tally,
     record=_record,
     replay=_replay,
+    swing_bins=swing_bins,
     swing_bound=swing_bound,
     default_sweep={
         "sweep": {"name": "general-combat", "ruleset": "general_combat", "battles": 10_000},
@@ -219,6 +223,7 @@ _BATTLES = Ruleset(
     kind_of=_kind_of,
     plain=_plain,
     means=_MEANS,
+    titles={"p_captured": ("Captured", "share")},
 )
 _ASSAULTS = replace(
     _BATTLES,
@@ -227,6 +232,7 @@ _ASSAULTS = replace(
     encode=encode_assaults,
     tally=_tally_assaults,
     record=_record_assaults,
+    swing_bins=assault_swing_bins,
     swing_bound=assault_swing_bound,
     solve=solve_assaults,
     distribute=_distribute_assault,
@@ -241,8 +247,10 @@ _RAIDS = replace(
     tally=_tally_raids,
     record=_record_raids,
     replay=_replay_raid,
+    swing_bins=raid_swing_bins,
     swing_bound=raid_swing_bound,
     solve=solve_raids,
     distribute=_distribute_raid,
+    titles={"damage_mean": ("Damage", "amount")},
 )
 RULESET = replace(_BATTLES, kinds={"assault": _ASSAULTS, "raid": _RAIDS})

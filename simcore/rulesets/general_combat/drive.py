@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.dice import build_dice_table
+from simcore.core.swing import BINS
 from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.general_combat import kernel, raid_kernel
@@ -62,7 +63,7 @@ def _run(
     sea: int | None,
     sea_records: Records | None,
 ) -> _Tallied:
-    tally = np.zeros((len(segments), columns), dtype=np.int64)
+    tally = np.zeros((len(segments), columns + BINS), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
     run: Any = kernel.resolve_all
@@ -95,11 +96,12 @@ def tally_battles(
 
     Returns
     -------
-    tally : int64 (N, K)
+    tally : int64 (N, K + BINS)
+        Accumulators, and counts of swings behind them.
     status : uint8 (N,)
     where : int64 (N,)
     """
-    tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((len(segments), len(ACCUMULATORS) + BINS), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
     at_sea = arrays.rules[segments[:, 0], RowField.SEA] != 0
@@ -137,7 +139,7 @@ def tally_assaults(
     tally, status, where
         As in `tally_battles`, with the accumulators of assaults.
     """
-    tally = np.zeros((len(segments), len(ASSAULT_ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((len(segments), len(ASSAULT_ACCUMULATORS) + BINS), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
     ends = np.cumsum(segments[:, 2])
@@ -162,7 +164,7 @@ def _run_assaults(
         arrays.sea, keys, rows, len(ACCUMULATORS), threads=threads, records=sea_records, sea=1, sea_records=None
     )
     good = np.flatnonzero(status == Status.OK)
-    tally = np.zeros((len(rows), len(ASSAULT_ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((len(rows), len(ASSAULT_ACCUMULATORS) + BINS), dtype=np.int64)
     if len(good):
         landings = np.ascontiguousarray(rows[good])
         tally[good], status[good], where[good] = _run(
@@ -213,7 +215,7 @@ def run_one(
         As in `tally_battles`, with one row.
     """
     segments = np.array([[row, first, len(records.outcome), 0]], dtype=np.int64)
-    tally = np.zeros((1, columns), dtype=np.int64)
+    tally = np.zeros((1, columns + BINS), dtype=np.int64)
     status = np.full(1, Status.UNSET, dtype=np.uint8)
     where = np.zeros(1, dtype=np.int64)
     if sea_records is None and arrays.rules[row, RowField.LANDING]:
@@ -300,7 +302,7 @@ def tally_raids(
     """
     rows = np.zeros((len(segments), 4), dtype=np.int64)
     rows[:, :3] = segments[:, :3]
-    tally = np.zeros((len(rows), len(RAID_ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((len(rows), len(RAID_ACCUMULATORS) + BINS), dtype=np.int64)
     status = np.full(len(rows), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(rows), dtype=np.int64)
     run: Any = raid_kernel.resolve_all_raids
@@ -325,7 +327,7 @@ def run_raid(
 ) -> _Tallied:
     """Resolve ``len(records.outcome)`` raids of one matchup and record each of them; parameters as of `run_one`."""
     segments = np.array([[row, first, len(records.outcome), 0]], dtype=np.int64)
-    tally = np.zeros((1, len(RAID_ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((1, len(RAID_ACCUMULATORS) + BINS), dtype=np.int64)
     status = np.full(1, Status.UNSET, dtype=np.uint8)
     where = np.zeros(1, dtype=np.int64)
     run: Any = raid_kernel.resolve_all_raids

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.odds_list import OddsList
+from simcore.core.swing import common_steps, note_bins, place_bins
 from simcore.enums import Side
 
 if TYPE_CHECKING:
@@ -49,9 +50,11 @@ __all__ = [
     "SubmergePolicy",
     "UnitType",
     "Why",
+    "assault_swing_bins",
     "assault_swing_bound",
     "encode",
     "encode_assaults",
+    "swing_bins",
     "swing_bound",
 ]
 
@@ -271,7 +274,11 @@ class RowField(IntEnum):
     OPTIMAL_DECISIONS = 49
     TRANSPORTS_LAST = 50
     """1 where transports are hit only by what nothing else can take (GC-2.3:tt_last)."""
-    COLUMNS = 51
+    SWING_WIDTH = 51
+    """Width of the bins in which swings are counted."""
+    SWING_ZERO = 52
+    """Column of the tally that counts the bin of 0."""
+    COLUMNS = 53
 
 
 WIN_BELOW_UNITS = 10**12
@@ -544,7 +551,9 @@ def encode_assaults(scenarios: Sequence[GeneralCombatScenario]) -> Assaults:
     Assaults
     """
     at_sea = [scenario.sea_battle for scenario in scenarios]
-    return Assaults(land=encode(scenarios), sea=encode(at_sea, before_landing=True))
+    assaults = Assaults(land=encode(scenarios), sea=encode(at_sea, before_landing=True))
+    note_bins(assaults.land.rules, RowField.SWING_WIDTH, assault_swing_bins(assaults), len(ASSAULT_ACCUMULATORS))
+    return assaults
 
 
 def _rules_key(scenario: GeneralCombatScenario) -> tuple[Any, ...]:
@@ -614,7 +623,45 @@ def encode(scenarios: Sequence[GeneralCombatScenario], *, before_landing: bool =
             array = getattr(battles, field)
             array[:, side] = array[sources[:, side], side]
     battles.rules[:] = battles.rules[rules_source]
+    note_bins(battles.rules, RowField.SWING_WIDTH, swing_bins(battles), len(ACCUMULATORS))
     return battles._replace(odds=odds.array())
+
+
+def _losses(battles: Battles) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the most that each side can lose, int64 (M, S), and the step of what both lose, int64 (M,)."""
+    costs = battles.group_cost.astype(np.int64)
+    return (costs * battles.group_count).sum(axis=2), common_steps(costs)
+
+
+def swing_bins(battles: Battles) -> npt.NDArray[np.int64]:
+    """Return the bins in which the swings of each matchup are counted.
+
+    Parameters
+    ----------
+    battles : Battles
+
+    Returns
+    -------
+    int64 (M, 3)
+        By `simcore.core.swing.BinField`.
+    """
+    return place_bins(*_losses(battles))
+
+
+def assault_swing_bins(assaults: Assaults) -> npt.NDArray[np.int64]:
+    """Return the bins in which the swings of each assault are counted, both battles together.
+
+    Parameters
+    ----------
+    assaults : Assaults
+
+    Returns
+    -------
+    int64 (M, 3)
+        By `simcore.core.swing.BinField`.
+    """
+    (on_land, step), (at_sea, other) = _losses(assaults.land), _losses(assaults.sea)
+    return place_bins(on_land + at_sea, np.gcd(step, other))
 
 
 def swing_bound(battles: Battles) -> npt.NDArray[np.int64]:
@@ -630,8 +677,7 @@ def swing_bound(battles: Battles) -> npt.NDArray[np.int64]:
     int64 (M,)
         The larger of both sides' costs.
     """
-    sides = (battles.group_cost.astype(np.int64) * battles.group_count).sum(axis=2)
-    bound: npt.NDArray[np.int64] = sides.max(axis=1)
+    bound: npt.NDArray[np.int64] = _losses(battles)[0].max(axis=1)
     return bound
 
 

@@ -592,8 +592,8 @@ def resolve_chunk(
         Dice tables of `battles.odds`.
     keys : uint64 (M, 2)
         Stream key of each matchup.
-    tallies : int64 (N, K)
-        Output: accumulators of the segment.
+    tallies : int64 (N, K + BINS)
+        Output: accumulators of the segment, and counts of its swings behind them.
     status : uint8 (N,), where : int64 (N,)
         Output: `Status` of the segment and the battle it is about.
     records : Records or None
@@ -672,7 +672,7 @@ def resolve_chunk(
         n = n_going
         n_done += n_ended
         if n_done >= LANES or n == 0:
-            tally(plan, lanes, n_done, damaged_give_room, sea_records, acc)
+            tally(rules, plan, lanes, n_done, damaged_give_room, sea_records, acc)
             n_done = np.int64(0)
         if n == 0:
             if started == count:

@@ -12,6 +12,7 @@ import numpy as np
 
 from simcore.core.dice import draw_hits
 from simcore.core.jit import part
+from simcore.core.lane import count_swings
 from simcore.rulesets.general_combat.encoding import (
     MAX_LOSS_GROUPS,
     SUPPORTED_GROUP,
@@ -120,6 +121,8 @@ _GUNS = int(RowField.GUNS)
 _AA_THREE_PER_GUN = int(RowField.AA_THREE_PER_GUN)
 _AA_OWNER_PICKS = int(RowField.AA_OWNER_PICKS)
 _PER_ARTILLERY = int(RowField.PER_ARTILLERY)
+_SWING_WIDTH = int(RowField.SWING_WIDTH)
+_SWING_ZERO = int(RowField.SWING_ZERO)
 
 _WINS = int(Outcome.ATTACKER_WINS)
 _A_BATTLES = int(Accumulator.BATTLES)
@@ -691,21 +694,22 @@ def _add_sea_battles(lanes, n, sea_records, acc):
 
 
 @part
-def tally(plan, lanes, n, damaged_give_room, sea_records, acc):
+def tally(rules, plan, lanes, n, damaged_give_room, sea_records, acc):
     """Add `n` finished battles to the accumulators.
 
     Sums over lanes are vector loops; only what is counted by outcome is scattered battle by battle.
 
     Parameters
     ----------
+    rules : int64 (R,)
     plan : Plan
     lanes : Lanes
     n : int64
     damaged_give_room : bool
     sea_records : Records or None
         Of an assault: the sea battles before the landings, whose losses and survivors are added; may be empty.
-    acc : int64 (K,)
-        Accumulators.
+    acc : int64 (K + BINS,)
+        Accumulators, and counts of swings behind them.
     """
     left = lanes.done_alive
     outcomes = lanes.done_outcomes
@@ -766,6 +770,7 @@ def tally(plan, lanes, n, damaged_give_room, sea_records, acc):
     acc[_A_DEFENDER_LOST_SQ] += enemy_sq
     acc[_A_SWING] += enemy - own
     acc[_A_SWING_SQ] += own_sq + enemy_sq - 2 * both
+    count_swings(lost, n, rules[_SWING_ZERO], rules[_SWING_WIDTH], acc)
 
 
 @part

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.odds_list import OddsList
+from simcore.core.swing import common_steps, note_bins, place_bins
 from simcore.enums import Side
 from simcore.rulesets.general_combat.encoding import AIRCRAFT, UNITS, UnitType
 
@@ -30,6 +31,7 @@ __all__ = [
     "RaidOutcome",
     "Raids",
     "encode_raids",
+    "raid_swing_bins",
     "raid_swing_bound",
 ]
 
@@ -74,7 +76,11 @@ class RaidField(IntEnum):
     """Index of the odds 1/2; 1/f lies f - 2 further: a die shows f, if it shows no more than f."""
     HEAVY_ODDS = 13
     """Index of the odds 3/4; (2f - 1)/f^2 lies f - 2 further: the same of the larger of two dice."""
-    COLUMNS = 14
+    SWING_WIDTH = 14
+    """Width of the bins in which swings are counted."""
+    SWING_ZERO = 15
+    """Column of the tally that counts the bin of 0."""
+    COLUMNS = 16
 
 
 class RaidAccumulator(IntEnum):
@@ -171,6 +177,7 @@ def encode_raids(scenarios: Sequence[GeneralCombatScenario]) -> Raids:
                 raids.types[row, side, place] = UnitType[group.unit.upper()]
                 raids.costs[row, side, place] = group.cost
         _fill_rules(raids.rules[row], scenario, odds)
+    note_bins(raids.rules, RaidField.SWING_WIDTH, raid_swing_bins(raids), len(RAID_ACCUMULATORS))
     return raids._replace(odds=odds.array())
 
 
@@ -199,6 +206,22 @@ def _fill_rules(rules: npt.NDArray[np.int64], scenario: GeneralCombatScenario, o
     rules[RaidField.FACE_ODDS] = odds.run([(1, face) for face in range(2, sides + 1)], dice)
     if best:
         rules[RaidField.HEAVY_ODDS] = odds.run([(2 * face - 1, face**2) for face in range(2, sides + 1)], most)
+
+
+def raid_swing_bins(raids: Raids) -> npt.NDArray[np.int64]:
+    """Return the bins in which the swings of each matchup are counted.
+
+    Parameters
+    ----------
+    raids : Raids
+
+    Returns
+    -------
+    int64 (M, 3)
+        By `simcore.core.swing.BinField`.
+    """
+    costs = raids.costs.astype(np.int64)
+    return place_bins((raids.counts * costs).sum(axis=2), common_steps(costs))
 
 
 def raid_swing_bound(raids: Raids) -> npt.NDArray[np.int64]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from simcore.core.dice import draw_hits
 from simcore.core.jit import kernel, part
-from simcore.core.lane import emit
+from simcore.core.lane import emit, swing_bin
 from simcore.core.rng import draw_tag, fill_words
 from simcore.enums import Status
 from simcore.rulesets.general_combat.encoding import REMAINDER_GROUPS, DrawStep, UnitType
@@ -48,6 +48,8 @@ _BONUS = int(RaidField.BONUS)
 _ROOM = int(RaidField.ROOM)
 _FACE_ODDS = int(RaidField.FACE_ODDS)
 _HEAVY_ODDS = int(RaidField.HEAVY_ODDS)
+_SWING_WIDTH = int(RaidField.SWING_WIDTH)
+_SWING_ZERO = int(RaidField.SWING_ZERO)
 
 _DID = int(RaidOutcome.DAMAGE)
 _DID_NOT = int(RaidOutcome.NO_DAMAGE)
@@ -293,6 +295,7 @@ def _tally(raids, row, alive, damage, fought, acc):
         acc[_A_DEFENDER_LOST + 1] += lost[1] * lost[1]
         acc[_A_SWING] += swing
         acc[_A_SWING + 1] += swing * swing
+        acc[raids.rules[row, _SWING_ZERO] + swing_bin(swing, raids.rules[row, _SWING_WIDTH])] += 1
         acc[_A_DAMAGE] += damage[i]
         acc[_A_DAMAGE + 1] += damage[i] * damage[i]
         acc[_A_HISTOGRAM + min(damage[i], HISTOGRAM - 1)] += 1
@@ -329,8 +332,8 @@ def resolve_raids(s, segments, raids, table, keys, tallies, status, where, recor
     table : DiceTable
         Dice tables of `raids.odds`.
     keys : uint64 (M, 2)
-    tallies : int64 (N, K)
-        Output.
+    tallies : int64 (N, K + BINS)
+        Output: accumulators, and counts of swings behind them.
     status : uint8 (N,), where : int64 (N,)
         Output.
     records : RaidRecords or None

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simcore.rulesets.mass_battle.edition import DEFAULT_EDITION, builtin_editions, parse_editions
-from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, OUTCOMES, STATUSES, TYPES, Armies, encode, swing_bound
+from simcore.rulesets.mass_battle.encoding import (
+    ACCUMULATORS,
+    OUTCOMES,
+    STATUSES,
+    TYPES,
+    Armies,
+    encode,
+    swing_bins,
+    swing_bound,
+)
 from simcore.rulesets.mass_battle.exact import MOST_STATES, count_states, effort, solve_battles
 from simcore.rulesets.mass_battle.params import MassBattleScenario, parse_scenario, squad_types
 from simcore.schema import Ruleset, Tallies
@@ -69,6 +78,7 @@ RULESET = Ruleset(
     tally=_tally,
     record=_record,
     replay=_replay,
+    swing_bins=swing_bins,
     swing_bound=swing_bound,
     default_sweep={
         "sweep": {"name": "mass-battle", "ruleset": "mass_battle", "battles": 10_000},

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.dice import build_dice_table
+from simcore.core.swing import BINS
 from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.mass_battle import kernel
@@ -40,7 +41,7 @@ def _run(
     *,
     threads: int,
 ) -> _Tallied:
-    tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((len(segments), len(ACCUMULATORS) + BINS), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
     run: Any = kernel.resolve_all
@@ -69,7 +70,8 @@ def tally_battles(
 
     Returns
     -------
-    tally : int64 (N, K)
+    tally : int64 (N, K + BINS)
+        Accumulators, and counts of swings behind them.
     status : uint8 (N,)
     where : int64 (N,)
     """

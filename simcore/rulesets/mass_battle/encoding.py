@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore.core.odds_list import OddsList
+from simcore.core.swing import common_steps, note_bins, place_bins
 from simcore.enums import Side
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = [
     "Standing",
     "encode",
     "pool_odds",
+    "swing_bins",
     "swing_bound",
 ]
 
@@ -184,7 +186,11 @@ class RowField(IntEnum):
     """Support dice, one column a side."""
     CAN_FLEE = 23
     """One column a side."""
-    COLUMNS = 25
+    SWING_WIDTH = 25
+    """Width of the bins in which swings are counted."""
+    SWING_ZERO = 26
+    """Column of the tally that counts the bin of 0."""
+    COLUMNS = 27
 
 
 class Accumulator(IntEnum):
@@ -393,7 +399,29 @@ def encode(scenarios: Sequence[MassBattleScenario]) -> Armies:
         for side in Side:
             _fill_side(armies, row, side, scenario, odds)
         _fill_rules(armies.rules[row], scenario, odds)
+    note_bins(armies.rules, RowField.SWING_WIDTH, swing_bins(armies), len(ACCUMULATORS))
     return armies._replace(odds=odds.array())
+
+
+def _army_costs(armies: Armies) -> npt.NDArray[np.int64]:
+    """Return what the squads of each type cost together, int64 (M, S, T)."""
+    return armies.cost.astype(np.int64) * armies.counts
+
+
+def swing_bins(armies: Armies) -> npt.NDArray[np.int64]:
+    """Return the bins in which the swings of each matchup are counted.
+
+    Parameters
+    ----------
+    armies : Armies
+
+    Returns
+    -------
+    int64 (M, 3)
+        By `simcore.core.swing.BinField`.
+    """
+    present = np.where(armies.counts > 0, armies.cost.astype(np.int64), 0)
+    return place_bins(_army_costs(armies).sum(axis=2), common_steps(present))
 
 
 def swing_bound(armies: Armies) -> npt.NDArray[np.int64]:
@@ -409,5 +437,5 @@ def swing_bound(armies: Armies) -> npt.NDArray[np.int64]:
     int64 (M,)
         The larger of both armies' costs.
     """
-    bound: npt.NDArray[np.int64] = (armies.cost.astype(np.int64) * armies.counts).sum(axis=2).max(axis=1)
+    bound: npt.NDArray[np.int64] = _army_costs(armies).sum(axis=2).max(axis=1)
     return bound

@@ -1,8 +1,11 @@
 """Sampler of mass battle: draws every draw point and drives many battles through the rule steps.
 
 A chunk of battles is resolved in lanes. All lanes pass through the same step at the same time, each in its
-own turn, so the random words of a draw point are filled in one vector loop. Battles that end are set aside
-for the tally, their lanes closed up and, once half of the lanes are free, given to new battles.
+own turn, so the random words of a draw point are filled in one vector loop. Battles that end are added up, and new
+ones take their lanes; when there are no more, the lanes are closed up.
+
+What makes up a turn is compiled into one function: lanes and plan are many arrays, and to hand all of them to a kernel
+takes as long as a rule step in a hundred battles.
 
 The dice of an attack are counted, not thrown one by one: how many show 4 or more, how many of these 5 or more,
 and how many of those 6. Each part is one draw by inverse CDF, so that for equal words more dice never give less.
@@ -12,12 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore.core.jit import borrowed, kernel, part
+from simcore.core.jit import borrowed, inlined_leaf, kernel, leaf, part
 from simcore.core.lane import emit, sort_lanes, throw
 from simcore.core.rng import draw_tag, fill_words, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.mass_battle.encoding import (
-    MAX_TYPES,
     DrawStep,
     FaceGroup,
     Initiative,
@@ -33,15 +35,17 @@ from simcore.rulesets.mass_battle.lane import (
     count_forces,
     deal_effects,
     deal_one,
-    end_battles,
     fill_pools,
     find_endings,
+    get_away,
     halt,
+    may_pursue,
     new_lanes,
     plan_matchup,
+    pursue,
     record,
-    set_aside,
     settle_tried,
+    start_battles,
     suppress_own,
     tally,
 )
@@ -101,7 +105,7 @@ _32 = np.uint64(32)
 _48 = np.uint64(48)
 
 
-@part
+@inlined_leaf
 def _draw_point(lanes, n, table, key, point, dice, row, thrown, odds, out, trace, script):
     """Decide one draw point in lanes 0 to n - 1; returns a `Status`.
 
@@ -150,7 +154,7 @@ def _draw_point(lanes, n, table, key, point, dice, row, thrown, odds, out, trace
     return _OK
 
 
-@part
+@inlined_leaf
 def _let_characters_rally(rules, plan, lanes, n, side, table, key, trace, script):
     """Let each character try to halt the first routed squad in listed order (MB-7 to MB-9, MA-16)."""
     tried = lanes.tried
@@ -174,7 +178,7 @@ def _let_characters_rally(rules, plan, lanes, n, side, table, key, trace, script
     return _OK
 
 
-@part
+@inlined_leaf
 def _rally(rules, plan, lanes, n, side, table, key, trace, script):
     """Roll for the squads routed in the last turn (MB-6 to MB-9); returns a `Status`."""
     squads = lanes.squads
@@ -201,7 +205,7 @@ def _rally(rules, plan, lanes, n, side, table, key, trace, script):
     return _OK
 
 
-@part
+@inlined_leaf
 def _throw_part(rules, lanes, n, table, key, side, group, odds_field, dice, trace, script):
     """Draw one part of an attack roll, asked of `dice`; returns a `Status`."""
     odds = rules[odds_field]
@@ -212,9 +216,9 @@ def _throw_part(rules, lanes, n, table, key, side, group, odds_field, dice, trac
     )
 
 
-@part
+@inlined_leaf
 def _roll(rules, plan, lanes, n, side, table, key, trace, script):
-    """Attack roll of one army (MB-1, MB-2, MB-19 to MB-21); returns a `Status`.
+    """Attack roll of one army (MB-1, MB-2, MB-19 to MB-21); returns a `Status`, and whether ones were looked for.
 
     Draws step ATTACK, groups by `FaceGroup`; leaves the effects in ``lanes.effects`` and the ones that hit own
     squads in ``lanes.ones``.
@@ -229,23 +233,23 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
         for e in range(3):
             for i in range(n):
                 lanes.effects[side, e, i] = 0
-        return _OK
+        return _OK, False
     if trace is not None:
         if dice[0] > 0:
             emit(trace, _ROLL, lanes.turns[0], _ATTACK, side, 0, dice[0] + others[0], lanes.pools[0], 0, 0)
-    status = _throw_part(rules, lanes, n, table, key, side, _FOUR_UP, _HALF, dice, trace, script)
-    if status == _OK:
-        status = _throw_part(rules, lanes, n, table, key, side, _FIVE_UP, _TWO_THIRDS, parts[_FOUR_UP], trace, script)
-    if status == _OK:
-        status = _throw_part(rules, lanes, n, table, key, side, _SIX, _HALF, parts[_FIVE_UP], trace, script)
-    if status != _OK:
-        return status
+    for group in range(_FOUR_UP, _SIX + 1):
+        asked = dice if group == _FOUR_UP else parts[group - 1]
+        odds_field = _TWO_THIRDS if group == _FIVE_UP else _HALF
+        status = _throw_part(rules, lanes, n, table, key, side, group, odds_field, asked, trace, script)
+        if status != _OK:
+            return status, False
     if most_others > 0:
         status = _throw_part(rules, lanes, n, table, key, side, _OTHERS, _HALF, others, trace, script)
         if status != _OK:
-            return status
+            return status, False
     always = rules[_ONES_EVERY_ROLL] != 0
-    if most_others > 0 or always:
+    has_ones = most_others > 0 or always
+    if has_ones:
         hits = lanes.hits
         for i in range(n):
             hits[i] = dice[i] - parts[_FOUR_UP, i] if always else 0
@@ -253,7 +257,7 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
                 hits[i] = dice_below_four(parts[_FOUR_UP, i], parts[_OTHERS, i], others[i])
         status = _throw_part(rules, lanes, n, table, key, side, _ONES, _THIRD, hits, trace, script)
         if status != _OK:
-            return status
+            return status, False
         for i in range(n):
             lanes.ones[side, i] = parts[_ONES, i]
     any_will_do = rules[_NEGATIVE_ANY]
@@ -272,10 +276,10 @@ def _roll(rules, plan, lanes, n, side, table, key, trace, script):
         else:
             for i in range(n):
                 out[i] = parts[face, i] - parts[face + 1, i]
-    return _OK
+    return _OK, has_ones
 
 
-@part
+@leaf
 def _pick(lanes, i, waiting, kinds, step, side, number, key, trace, script):
     """Pick the type of the next squad by chance, each squad alike; returns a `Status` and the type.
 
@@ -324,14 +328,15 @@ def _pick(lanes, i, waiting, kinds, step, side, number, key, trace, script):
     return _BAD_STATE, alone
 
 
-@part
+@leaf
 def _deal_at_random(rules, plan, lanes, n, side, key, trace, script):
     """Deal the enemy's effects to squads of a class picked by chance (MA-10); returns a `Status`."""
     squads = lanes.squads
     fresh = lanes.fresh
     effects = lanes.effects[1 - side]
     kinds = plan.listed[side, : plan.n_types[side]]
-    waiting = np.zeros((_FAILED + 1, MAX_TYPES), dtype=np.int64)
+    waiting = lanes.waiting
+    waiting[:] = 0
     for i in range(n):
         for t in kinds:
             fresh[t, i] = 0
@@ -363,12 +368,13 @@ def _deal_at_random(rules, plan, lanes, n, side, key, trace, script):
     return _OK
 
 
-@part
+@leaf
 def _suppress_own_at_random(plan, lanes, n, side, key, trace, script):
     """Let the ones of an own roll suppress active squads picked by chance (MB-21, MA-10); returns a `Status`."""
     squads = lanes.squads
     kinds = plan.listed[side, : plan.n_types[side]]
-    waiting = np.zeros(MAX_TYPES, dtype=np.int64)
+    waiting = lanes.waiting[_ACTIVE]
+    waiting[:] = 0
     for i in range(n):
         active = np.int64(0)
         for t in kinds:
@@ -386,7 +392,7 @@ def _suppress_own_at_random(plan, lanes, n, side, key, trace, script):
     return _OK
 
 
-@part
+@inlined_leaf
 def _deal(rules, plan, lanes, n, side, key, trace, script):
     """Deal the enemy's effects to an army; returns a `Status`."""
     if rules[_RANDOM_TARGETS] != 0:
@@ -396,7 +402,7 @@ def _deal(rules, plan, lanes, n, side, key, trace, script):
     return _OK
 
 
-@part
+@inlined_leaf
 def _fight(rules, plan, lanes, n, table, key, trace, script):
     """One turn: rallies, rolls and their effects; returns a `Status`."""
     squads = lanes.squads
@@ -410,12 +416,14 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
     for side in range(2):
         count_forces(rules, plan, squads, side, turns, n, lanes.active, lanes.forces)
     initiative = rules[_INITIATIVE]
+    backfires = False
     first = 1 if initiative == _DEFENDER_FIRST else 0
     for k in range(2):
         army = np.int64(first if k == 0 else 1 - first)
-        status = _roll(rules, plan, lanes, n, army, table, key, trace, script)
+        status, has_ones = _roll(rules, plan, lanes, n, army, table, key, trace, script)
         if status != _OK:
             return status
+        backfires = backfires or has_ones
         if initiative != _SIMULTANEOUS and k == 0:
             status = _deal(rules, plan, lanes, n, 1 - army, key, trace, script)
             if status != _OK:
@@ -427,7 +435,7 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
             status = _deal(rules, plan, lanes, n, army, key, trace, script)
             if status != _OK:
                 return status
-    for k in range(2):
+    for k in range(2 if backfires else 0):
         army = np.int64(k)
         if rules[_RANDOM_TARGETS] == 0:
             suppress_own(plan, squads, army, n, lanes.ones, turns[0], trace)
@@ -438,39 +446,29 @@ def _fight(rules, plan, lanes, n, table, key, trace, script):
     return _OK
 
 
-@part
-def _start_battles(plan, lanes, start, stop, first_battle):
-    """Put new battles into lanes `start` to `stop` - 1."""
-    for i in range(start, stop):
-        lanes.numbers[i] = np.uint64(first_battle + i - start)
-        lanes.turns[i] = 0
-    for side in range(2):
-        for k in range(plan.n_types[side]):
-            t = plan.listed[side, k]
-            lanes.squads[side, :, t, start:stop] = 0
-            lanes.squads[side, _ACTIVE, t, start:stop] = plan.start[side, t]
-
-
-@part
-def _end_battles(rules, plan, lanes, n_ended, n_done, records, first_record, trace):
-    """Set the battles of the listed lanes aside for the tally, and conclude them there, side by side."""
-    set_aside(plan, lanes.squads, lanes.ended, n_ended, lanes.done, n_done)
-    done = lanes.done
+@inlined_leaf
+def _end_battles(rules, plan, lanes, n, n_ended, acc, records, first_record, trace):
+    """Conclude the battles of the lanes listed as ended, and add them up."""
+    ended = lanes.ended
     # Only a single battle is told, and it is in the first lane.
-    end_battles(rules, plan, done, n_done, n_done + n_ended, lanes.in_line, lanes.turns[0], trace)
-    for j in range(n_ended):
-        i = lanes.ended[j]
-        outcome = np.int64(lanes.ending[i]) - 1
-        turn = lanes.turns[i]
-        lanes.done_outcomes[n_done + j] = outcome
-        lanes.done_turns[n_done + j] = turn
-        if records is not None:
-            record(plan, done, n_done + j, turn, outcome, records, np.int64(lanes.numbers[i]) - first_record)
-        if trace is not None:
-            emit(trace, _END, turn, 0, 0, outcome, 0, 0, 0, 0)
+    for loser in range(np.int64(2)):
+        if may_pursue(rules, plan, loser):
+            for j in range(n_ended):
+                pursue(rules, plan, lanes.squads, loser, ended[j], lanes.in_line, lanes.turns[0], trace)
+    get_away(rules, plan, lanes.squads, 0, n)
+    tally(rules, plan, lanes, n_ended, acc)
+    if records is not None:
+        for j in range(n_ended):
+            i = ended[j]
+            outcome = np.int64(lanes.ending[i]) - 1
+            at = np.int64(lanes.numbers[i]) - first_record
+            record(plan, lanes.squads, i, lanes.turns[i], outcome, records, at)
+    if trace is not None:
+        if n_ended > 0:
+            emit(trace, _END, lanes.turns[0], 0, 0, np.int64(lanes.ending[0]) - 1, 0, 0, 0, 0)
 
 
-@part
+@inlined_leaf
 def _find_runaway(lanes, n):
     """Return the lane of a battle that would leave the range of turns, -1 if there is none."""
     for i in range(n):
@@ -480,41 +478,50 @@ def _find_runaway(lanes, n):
 
 
 @part
-def _resolve(segment, rules, lent_plan, lent_lanes, lent_table, key, acc, records, trace, script):
+def _resolve(segment, rules, lent_plan, lent_lanes, lent_table, lent_key, lent_acc, records, trace, script):
     """Resolve a run of battles in empty lanes; returns a `Status` and the battle that it is about."""
     plan = borrowed(lent_plan)
     lanes = borrowed(lent_lanes)
     table = borrowed(lent_table)
+    key = borrowed(lent_key)
+    acc = borrowed(lent_acc)
     first_battle = segment[1]
     count = segment[2]
+    n = min(np.int64(LANES), count)
+    # At the beginning all lanes are as after a battle.
+    n_going = np.int64(0)
+    n_ended = n
+    for i in range(n):
+        lanes.ending[i] = 1
+        lanes.ended[i] = i
     started = np.int64(0)
-    n = np.int64(0)
-    n_done = np.int64(0)
+    steps = np.int64(0)
     while True:
-        if started < count and n <= LANES // 2:
-            stop = min(np.int64(LANES), n + count - started)
-            _start_battles(plan, lanes, n, stop, first_battle + started)
-            started += stop - n
-            n = stop
-        find_endings(rules, plan, lanes.squads, lanes.turns, n, lanes.in_line, lanes.ending)
-        lost_lane = _find_runaway(lanes, n)
-        if lost_lane >= 0:
-            return _RUNAWAY, np.int64(lanes.numbers[lost_lane])
-        n_going, n_ended = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
-        _end_battles(rules, plan, lanes, n_ended, n_done, records, first_battle, trace)
-        close_up(plan, lanes, n_going, n_ended)
-        n = n_going
-        n_done += n_ended
-        if n_done >= LANES or n == 0:
-            tally(plan, lanes, n_done, acc)
-            n_done = np.int64(0)
+        if n_ended > 0:
+            n_new = min(n_ended, count - started)
+            start_battles(plan, lanes, n, n_new, first_battle + started)
+            started += n_new
+            if n_new < n_ended:
+                n, n_free = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
+                close_up(plan, lanes, n, n_free)
         if n == 0:
-            if started == count:
-                return _OK, np.int64(0)
-            continue
-        code = _fight(rules, plan, lanes, n, table, key, trace, script)
-        if code != _OK:
-            return code, np.int64(lanes.numbers[0])
+            return _OK, np.int64(0)
+        # Battles that have all just begun may be over before the first turn.
+        if n_going > 0:
+            for i in range(n):
+                lanes.turns[i] += 1
+            code = _fight(rules, plan, lanes, n, table, key, trace, script)
+            if code != _OK:
+                return code, np.int64(lanes.numbers[0])
+            steps += 1
+        find_endings(rules, plan, lanes.squads, lanes.turns, n, lanes.in_line, lanes.ending)
+        if steps >= MAX_TURN:
+            lost_lane = _find_runaway(lanes, n)
+            if lost_lane >= 0:
+                return _RUNAWAY, np.int64(lanes.numbers[lost_lane])
+        n_going, n_ended = sort_lanes(lanes.ending, n, lanes.going, lanes.ended)
+        if n_ended > 0:
+            _end_battles(rules, plan, lanes, n, n_ended, acc, records, first_battle, trace)
 
 
 @part
@@ -533,8 +540,8 @@ def resolve_chunk(s, segments, armies, table, keys, tallies, status, where, reco
         Dice tables of `armies.odds`.
     keys : uint64 (M, 2)
         Stream key of each matchup.
-    tallies : int64 (N, K)
-        Output: accumulators of the segment.
+    tallies : int64 (N, K + BINS)
+        Output: accumulators of the segment, and counts of its swings behind them.
     status : uint8 (N,), where : int64 (N,)
         Output: `Status` of the segment and the battle it is about.
     records : Records or None

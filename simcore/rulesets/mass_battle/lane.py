@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simcore.core.jit import kernel, part
-from simcore.core.lane import emit
+from simcore.core.jit import inlined, inlined_leaf, kernel, part
+from simcore.core.lane import count_swings, emit
 from simcore.rulesets.mass_battle.encoding import (
     MAX_CHARACTERS,
     MAX_TYPES,
@@ -53,12 +53,15 @@ __all__ = [
     "end_battles",
     "fill_pools",
     "find_endings",
+    "get_away",
     "halt",
+    "may_pursue",
     "new_lanes",
     "plan_matchup",
+    "pursue",
     "record",
-    "set_aside",
     "settle_tried",
+    "start_battles",
     "suppress_own",
     "tally",
 ]
@@ -67,6 +70,8 @@ LANES = 512
 
 N_STANDINGS = len(Standing)
 _N_STATUSES = len(STATUSES)
+_SWING_WIDTH = int(RowField.SWING_WIDTH)
+_SWING_ZERO = int(RowField.SWING_ZERO)
 _ACTIVE = int(Standing.ACTIVE)
 _DUE = int(Standing.DUE)
 _LATE = int(Standing.LATE)
@@ -148,7 +153,7 @@ class Plan(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """State of the battles in progress, L lanes, and of finished ones that wait to be tallied.
+    """State of the battles in progress, L lanes.
 
     Attributes
     ----------
@@ -158,8 +163,8 @@ class Lanes(NamedTuple):
         Turn that each battle is in.
     squads : int32 (S, standing, T, L)
         Squads by `Standing`.
-    in_line : int32 (S, 2 L)
-        Scratch: active and suppressed squads.
+    in_line : int32 (S, L)
+        Active and suppressed squads when a turn has ended.
     active, forces : int32 (S, L)
         Active squads, and the dice of an army before it is known against whom.
     dice, others, pools : int32 (L,)
@@ -182,10 +187,10 @@ class Lanes(NamedTuple):
         0 = the battle goes on, otherwise its outcome + 1.
     going, ended : int64 (L,)
         Lanes whose battles go on, and those whose battles end.
-    done : int32 (S, standing, T, 2 L), done_outcomes, done_turns : int64 (2 L,)
-        Finished battles: a step adds at most L to fewer than L.
-    done_lost : int64 (S, 2 L)
-        Scratch: cost lost of finished battles.
+    lost : int64 (S, L)
+        Cost lost in the battles that end, in the order of `ended`.
+    waiting : int64 (standing, T)
+        Scratch: squads of one lane that may be hit.
     """
 
     numbers: npt.NDArray[np.uint64]
@@ -207,10 +212,8 @@ class Lanes(NamedTuple):
     ending: npt.NDArray[np.int32]
     going: npt.NDArray[np.int64]
     ended: npt.NDArray[np.int64]
-    done: npt.NDArray[np.int32]
-    done_outcomes: npt.NDArray[np.int64]
-    done_turns: npt.NDArray[np.int64]
-    done_lost: npt.NDArray[np.int64]
+    lost: npt.NDArray[np.int64]
+    waiting: npt.NDArray[np.int64]
 
 
 @part
@@ -223,7 +226,7 @@ def new_lanes(n):
         numbers=np.empty(n, dtype=np.uint64),
         turns=np.empty(n, dtype=np.int64),
         squads=np.empty((2, N_STANDINGS, MAX_TYPES, n), dtype=np.int32),
-        in_line=np.zeros((2, 2 * n), dtype=np.int32),
+        in_line=np.zeros((2, n), dtype=np.int32),
         active=np.zeros((2, n), dtype=np.int32),
         forces=np.zeros((2, n), dtype=np.int32),
         dice=np.zeros(n, dtype=np.int32),
@@ -239,10 +242,8 @@ def new_lanes(n):
         ending=np.zeros(n, dtype=np.int32),
         going=np.empty(n, dtype=np.int64),
         ended=np.empty(n, dtype=np.int64),
-        done=np.empty((2, N_STANDINGS, MAX_TYPES, 2 * n), dtype=np.int32),
-        done_outcomes=np.empty(2 * n, dtype=np.int64),
-        done_turns=np.empty(2 * n, dtype=np.int64),
-        done_lost=np.empty((2, 2 * n), dtype=np.int64),
+        lost=np.empty((2, n), dtype=np.int64),
+        waiting=np.zeros((_FAILED + 1, MAX_TYPES), dtype=np.int64),
     )
 
 
@@ -294,7 +295,7 @@ def plan_matchup(armies, row):
     return plan
 
 
-@kernel
+@inlined
 def begin_turn(plan, unlimited, squads, side, n, turn, trace):
     """Let suppressed squads come back (MB-4), and those that nobody halted leave, or run on (MA-14)."""
     for k in range(plan.n_types[side]):
@@ -315,7 +316,7 @@ def begin_turn(plan, unlimited, squads, side, n, turn, trace):
             failed[i] = 0
 
 
-@part
+@inlined_leaf
 def choose_tried(plan, squads, side, n, tried):
     """Find the squad that the next character tries to halt: the first in listed order (MA-16).
 
@@ -332,7 +333,7 @@ def choose_tried(plan, squads, side, n, tried):
     return found
 
 
-@part
+@inlined_leaf
 def settle_tried(rules, plan, squads, side, character, n, tried, hits):
     """Halt the squads that a character has tried, where he succeeds (MB-7 to MB-9); the others stay in flight."""
     at_once = plan.routes[side, character] == _ARMY
@@ -345,7 +346,7 @@ def settle_tried(rules, plan, squads, side, character, n, tried, hits):
             squads[side, _FAILED, t, i] += 1 - hits[i]
 
 
-@part
+@inlined_leaf
 def halt(rules, squads, side, t, n, hits, turn, trace):
     """Suppress the squads of a type that their commanders halt; the others stay in flight (MB-6, MB-8, MA-13)."""
     rallied = squads[side, _LATE if rules[_RALLY_MISS] != 0 else _DUE, t]
@@ -360,7 +361,7 @@ def halt(rules, squads, side, t, n, hits, turn, trace):
             emit(trace, _HALT, turn, _RALLY, side, t, hits[0], 0, 0, 0)
 
 
-@part
+@inlined_leaf
 def count_forces(rules, plan, squads, side, turns, n, active, forces):
     """Count the active squads of an army and the dice that they, support and modifier give (MA-2, MA-3)."""
     support = rules[_SUPPORT + side]
@@ -383,7 +384,7 @@ def count_forces(rules, plan, squads, side, turns, n, active, forces):
             sums[i] += dice * own[i]
 
 
-@part
+@inlined_leaf
 def fill_pools(rules, plan, lanes, side, n):
     """Fill ``lanes.pools``, ``dice`` and ``others`` for a side's roll; returns the largest of both kinds of dice.
 
@@ -423,7 +424,7 @@ def fill_pools(rules, plan, lanes, side, n):
     return most, most_others
 
 
-@kernel
+@inlined
 def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
     """Deal the enemy's effects to the squads of an army (MB-3, MB-5, MB-10, MB-13 to MB-16, MA-8 to MA-10).
 
@@ -444,6 +445,9 @@ def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
         For the story of lane 0.
     """
     standings = _FAILED + 1 if rules[_ROUTED_TARGETS] != 0 else _ROUTED
+    to_suppress = effects[_SUPPRESS]
+    to_rout = effects[_ROUT]
+    to_destroy = effects[_DESTROY]
     for k in range(plan.n_types[side]):
         fresh[plan.order[side, k], :n] = 0
     for standing in range(standings):
@@ -460,18 +464,21 @@ def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
             before = (effects[_SUPPRESS, 0], effects[_ROUT, 0], effects[_DESTROY, 0])
             for i in range(n):
                 left = own[i]
-                d = deal_effect(left, effects[_DESTROY, i])
-                left -= d
-                r = deal_effect(left, effects[_ROUT, i])
-                left -= r
-                s = deal_effect(left, effects[_SUPPRESS, i])
-                effects[_DESTROY, i] -= d
-                effects[_ROUT, i] -= r
-                effects[_SUPPRESS, i] -= s
+                d = deal_effect(left, to_destroy[i])
+                # Sums of two 32-bit numbers have 64 bits unless they are told otherwise: half as many in a vector.
+                left = np.int32(left - d)
+                r = deal_effect(left, to_rout[i])
+                left = np.int32(left - r)
+                s = deal_effect(left, to_suppress[i])
+                to_destroy[i] -= d
+                to_rout[i] -= r
+                to_suppress[i] -= s
+                r = np.int32(routs * r)
+                s = np.int32(suppresses * s)
                 gone[i] += d
-                routed[i] += routs * r
-                now[i] += suppresses * s
-                own[i] -= d + routs * r + suppresses * s
+                routed[i] += r
+                now[i] += s
+                own[i] -= d + r + s
             if trace is not None:
                 for e in range(3):
                     dealt = before[2 - e] - effects[2 - e, 0]
@@ -485,7 +492,7 @@ def deal_effects(rules, plan, squads, side, n, effects, fresh, turn, trace):
             late[i] += now[i]
 
 
-@part
+@inlined_leaf
 def deal_one(rules, squads, side, t, i, standing, effect, fresh):
     """Let one effect reach one squad of a type in lane `i`: what `deal_effects` does, squad by squad."""
     if moves(standing, effect, rules[_RENEW]) == 0:
@@ -499,25 +506,26 @@ def deal_one(rules, squads, side, t, i, standing, effect, fresh):
         fresh[t, i] += 1
 
 
-@kernel
+@inlined
 def suppress_own(plan, squads, side, n, ones, turn, trace):
     """Suppress as many own active squads as the roll shows ones; a surplus is lost (MB-21, MA-7)."""
+    left = ones[side]
     for k in range(plan.n_types[side]):
         t = plan.order[side, k]
         active = squads[side, _ACTIVE, t]
         late = squads[side, _LATE, t]
         before = ones[side, 0]
         for i in range(n):
-            s = deal_effect(active[i], ones[side, i])
+            s = deal_effect(active[i], left[i])
             active[i] -= s
             late[i] += s
-            ones[side, i] -= s
+            left[i] -= s
         if trace is not None:
             if before > ones[side, 0]:
                 emit(trace, _BACKFIRE, turn, _ATTACK, side, t, before - ones[side, 0], 0, 0, 0)
 
 
-@kernel
+@inlined
 def find_endings(rules, plan, squads, turns, n, in_line, ending):
     """Test which battles are over after their turn (MB-17, MA-17, MA-22).
 
@@ -535,7 +543,7 @@ def find_endings(rules, plan, squads, turns, n, in_line, ending):
         ending[i] = conclude(attacker_broken, defender_broken, mutual, turns[i], limit) - GOES_ON
 
 
-@part
+@inlined_leaf
 def count_in_line(plan, squads, start, stop, in_line):
     """Count the active and suppressed squads of both armies in lanes `start` to `stop` - 1."""
     for side in range(2):
@@ -543,13 +551,16 @@ def count_in_line(plan, squads, start, stop, in_line):
         for i in range(start, stop):
             total[i] = 0
         for k in range(plan.n_types[side]):
-            own = squads[side, :, plan.listed[side, k]]
+            t = plan.listed[side, k]
+            active = squads[side, _ACTIVE, t]
+            due = squads[side, _DUE, t]
+            late = squads[side, _LATE, t]
             for i in range(start, stop):
-                total[i] += own[_ACTIVE, i] + own[_DUE, i] + own[_LATE, i]
+                total[i] += active[i] + due[i] + late[i]
 
 
-@part
-def _may_pursue(rules, plan, loser):
+@inlined_leaf
+def may_pursue(rules, plan, loser):
     """Whether a battle of the matchup can end with a pursuit of this army."""
     most = np.int64(0)
     for k in range(plan.n_types[1 - loser]):
@@ -559,31 +570,44 @@ def _may_pursue(rules, plan, loser):
     return catches(np.int64(1), most, rules[_LIMIT], rules[_CAN_FLEE + loser]) > 0
 
 
-@kernel
+@inlined
 def end_battles(rules, plan, squads, start, stop, in_line, turn, trace):
     """Let the victors pursue the squads in flight of broken armies in lanes `start` to `stop` - 1 (MB-17, MB-18).
 
-    Who is not caught is still routed, or has left, as at the beginning of a turn (MA-14). `in_line`, int32 (S, L), is
-    scratch; `turn` and `trace` are for the story of a single battle.
+    `in_line`, int32 (S, L), is scratch; `turn` and `trace` are for the story of a single battle.
     """
     for loser in range(np.int64(2)):
-        if _may_pursue(rules, plan, loser):
+        if may_pursue(rules, plan, loser):
             count_in_line(plan, squads, start, stop, in_line)
             for i in range(start, stop):
-                if is_broken(in_line[loser, i], 0) and not is_broken(in_line[1 - loser, i], 0):
-                    _pursue(rules, plan, squads, loser, i, turn, trace)
-    left = _ROUTED if rules[_UNLIMITED] else _FLED
+                pursue(rules, plan, squads, loser, i, in_line, turn, trace)
+    get_away(rules, plan, squads, start, stop)
+
+
+@inlined_leaf
+def get_away(rules, plan, squads, start, stop):
+    """Let those in flight whom nobody has halted or caught leave, or be routed still, in lanes `start` to `stop` - 1.
+
+    Turns begin with the same (MA-14), so it does nothing to battles that go on.
+    """
     for side in range(2):
         for k in range(plan.n_types[side]):
-            own = squads[side, :, plan.listed[side, k]]
+            t = plan.listed[side, k]
+            left = squads[side, _ROUTED if rules[_UNLIMITED] else _FLED, t]
+            failed = squads[side, _FAILED, t]
             for i in range(start, stop):
-                own[left, i] += own[_FAILED, i]
-                own[_FAILED, i] = 0
+                left[i] += failed[i]
+                failed[i] = 0
 
 
-@part
-def _pursue(rules, plan, squads, loser, i, turn, trace):
-    """Catch squads in flight: those routed in the last turn first, each kind in listed order (MA-18, MA-19, MA-21)."""
+@inlined_leaf
+def pursue(rules, plan, squads, loser, i, in_line, turn, trace):
+    """Let the victor catch the loser's squads in flight in lane `i`, if it is one (MB-18).
+
+    Those routed in the last turn are caught first, each kind in listed order (MA-18, MA-19, MA-21).
+    """
+    if not is_broken(in_line[loser, i], 0) or is_broken(in_line[1 - loser, i], 0):
+        return
     pursuers = np.int64(0)
     limit = rules[_LIMIT]
     for k in range(plan.n_types[1 - loser]):
@@ -612,20 +636,41 @@ def _pursue(rules, plan, squads, loser, i, turn, trace):
                     emit(trace, _CAUGHT, turn, _PURSUIT, loser, t, caught, fate, pursuers, 0)
 
 
-@part
-def set_aside(plan, squads, ended, n_ended, done, n_done):
-    """Copy the squads of ended battles behind the `n_done` that wait for the tally."""
+@inlined_leaf
+def start_battles(plan, lanes, n, n_new, number):
+    """Put new battles into the first `n_new` of the lanes listed as ended, and clear the others of them.
+
+    Parameters
+    ----------
+    plan : Plan
+    lanes : Lanes
+    n : int64
+        Lanes in use.
+    n_new : int64
+    number : int64
+        Of the first new battle.
+    """
+    ending = lanes.ending
+    ended = lanes.ended
+    turns = lanes.turns
     for side in range(2):
         for k in range(plan.n_types[side]):
             t = plan.listed[side, k]
             for standing in range(N_STANDINGS):
-                for j in range(n_ended):
-                    done[side, standing, t, n_done + j] = squads[side, standing, t, ended[j]]
+                own = lanes.squads[side, standing, t]
+                count = np.int32(plan.start[side, t] if standing == _ACTIVE else 0)
+                for i in range(n):
+                    own[i] = count if ending[i] != 0 else own[i]
+    for i in range(n):
+        turns[i] = 0 if ending[i] != 0 else turns[i]
+    for j in range(n_new):
+        lanes.numbers[ended[j]] = np.uint64(number + j)
+        ending[ended[j]] = 0
 
 
-@part
+@inlined_leaf
 def close_up(plan, lanes, n_going, n_ended):
-    """Move the last battles that go on into the lanes of those that ended, and all of them into their next turn."""
+    """Move the last battles that go on into the lanes of those that ended."""
     squads = lanes.squads
     holes = np.int64(0)
     while holes < n_ended and lanes.ended[holes] < n_going:
@@ -645,59 +690,107 @@ def close_up(plan, lanes, n_going, n_ended):
     for j in range(holes):
         numbers[free[j]] = numbers[movers[j]]
         turns[free[j]] = turns[movers[j]]
-    for i in range(n_going):
-        turns[i] += 1
 
 
-@part
-def tally(plan, lanes, n, acc):
-    """Add `n` finished battles to the accumulators.
+@inlined_leaf
+def tally(rules, plan, lanes, n, acc):
+    """Add the `n` battles in the lanes listed as ended to the accumulators.
 
     Parameters
     ----------
+    rules : int64 (R,)
     plan : Plan
     lanes : Lanes
     n : int64
-    acc : int64 (K,)
+    acc : int64 (K + BINS,)
+        Accumulators, and counts of swings behind them.
     """
-    done = lanes.done
-    outcomes = lanes.done_outcomes
-    turns = lanes.done_turns
-    lost = lanes.done_lost
+    ended = lanes.ended
+    ending = lanes.ending
     for side in range(2):
-        for i in range(n):
-            lost[side, i] = 0
+        lost = lanes.lost[side]
+        for j in range(n):
+            lost[j] = 0
         for k in range(plan.n_types[side]):
             t = plan.listed[side, k]
-            cost = plan.cost[side, t]
-            for standing in range(N_STANDINGS):
-                total = np.int64(0)
-                for i in range(n):
-                    total += done[side, standing, t, i]
-                acc[_A_SQUADS + side * _N_STATUSES + _COUNTED[standing]] += total
-            for i in range(n):
-                lost[side, i] += cost * (done[side, _DESTROYED, t, i] + done[side, _CAPTURED, t, i])
-            column = _A_SURVIVORS + side * MAX_TYPES + t
-            for i in range(n):
-                left = done[side, _ACTIVE, t, i] + done[side, _DUE, t, i] + done[side, _LATE, t, i]
-                acc[column + outcomes[i] * 2 * MAX_TYPES] += left
+            _tally_type(lanes.squads, ended, ending, n, side, t, plan.cost[side, t], lost, acc)
     acc[_A_BATTLES] += n
-    for i in range(n):
-        acc[_A_OUTCOMES + outcomes[i]] += 1
-        acc[_A_TURNS] += turns[i]
-        acc[_A_TURNS + 1] += turns[i] * turns[i]
-    for i in range(n):
-        a = lost[0, i]
-        b = lost[1, i]
-        acc[_A_LOST] += a
-        acc[_A_LOST + 1] += a * a
-        acc[_A_LOST + 2] += b
-        acc[_A_LOST + 3] += b * b
-        acc[_A_SWING] += b - a
-        acc[_A_SWING + 1] += (b - a) * (b - a)
+    sums = np.int64(0)
+    squares = np.int64(0)
+    for j in range(n):
+        i = np.uint64(ended[j])
+        turn = lanes.turns[i]
+        acc[np.uint64(_A_OUTCOMES - 1 + ending[i])] += 1
+        sums += turn
+        squares += turn * turn
+    acc[_A_TURNS] += sums
+    acc[_A_TURNS + 1] += squares
+    _tally_losses(lanes.lost[0], lanes.lost[1], n, acc)
+    count_swings(lanes.lost, n, rules[_SWING_ZERO], rules[_SWING_WIDTH], acc)
 
 
-@part
+@inlined_leaf
+def _tally_type(squads, ended, ending, n, side, t, cost, lost, acc):
+    """Add up what became of one squad type in the battles that end, and what it has cost in each of them.
+
+    After `get_away` nobody is left whom his commander has failed to halt.
+    """
+    active = squads[side, _ACTIVE, t]
+    due = squads[side, _DUE, t]
+    late = squads[side, _LATE, t]
+    routed = squads[side, _ROUTED, t]
+    fled = squads[side, _FLED, t]
+    destroyed = squads[side, _DESTROYED, t]
+    captured = squads[side, _CAPTURED, t]
+    n_active = np.int64(0)
+    n_suppressed = np.int64(0)
+    n_routed = np.int64(0)
+    n_fled = np.int64(0)
+    n_destroyed = np.int64(0)
+    n_captured = np.int64(0)
+    survivors = _A_SURVIVORS + side * MAX_TYPES + t - 2 * MAX_TYPES
+    for j in range(n):
+        # Indices without a sign need no test whether they count from the end.
+        i = np.uint64(ended[j])
+        suppressed = due[i] + late[i]
+        gone = destroyed[i] + captured[i]
+        n_active += active[i]
+        n_suppressed += suppressed
+        n_routed += routed[i]
+        n_fled += fled[i]
+        n_destroyed += destroyed[i]
+        n_captured += captured[i]
+        lost[j] += cost * gone
+        acc[np.uint64(survivors + 2 * MAX_TYPES * ending[i])] += active[i] + suppressed
+    for standing, total in enumerate((n_active, n_suppressed, n_routed, n_fled, n_destroyed, n_captured)):
+        acc[_A_SQUADS + side * _N_STATUSES + standing] += total
+
+
+@inlined_leaf
+def _tally_losses(attacker, defender, n, acc):
+    """Add up the costs lost in `n` battles and the swings between them."""
+    sum_a = np.int64(0)
+    square_a = np.int64(0)
+    sum_b = np.int64(0)
+    square_b = np.int64(0)
+    square_swing = np.int64(0)
+    for j in range(n):
+        a = attacker[j]
+        b = defender[j]
+        sum_a += a
+        square_a += a * a
+        sum_b += b
+        square_b += b * b
+        square_swing += (b - a) * (b - a)
+    acc[_A_LOST] += sum_a
+    acc[_A_LOST + 1] += square_a
+    acc[_A_LOST + 2] += sum_b
+    acc[_A_LOST + 3] += square_b
+    acc[_A_SWING] += sum_b - sum_a
+    acc[_A_SWING + 1] += square_swing
+
+
+@inlined_leaf
 def record(plan, squads, i, turn, outcome, records, at):
     """Write the result of the battle that ended in lane `i` to row `at` of `records`."""
     records.outcome[at] = outcome

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.swing import BINS
 from simcore.core.threads import share_out
 from simcore.enums import Status
 from simcore.rulesets.force_order.edition import UNITS
@@ -43,7 +44,7 @@ def _run(
     *,
     threads: int,
 ) -> _Tallied:
-    tally = np.zeros((len(segments), len(ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((len(segments), len(ACCUMULATORS) + BINS), dtype=np.int64)
     status = np.full(len(segments), Status.UNSET, dtype=np.uint8)
     where = np.zeros(len(segments), dtype=np.int64)
     run: Any = kernel.resolve_all
@@ -73,7 +74,8 @@ def tally_games(
 
     Returns
     -------
-    tally : int64 (N, K)
+    tally : int64 (N, K + BINS)
+        Accumulators, and counts of swings behind them.
     status : uint8 (N,)
     where : int64 (N,)
     """
@@ -128,11 +130,12 @@ def trace_game(
     number = int(games.numbers[0].sum())
     rows = number + int(games.rules[0, Rule.TURN_CAP]) + 2
     trace = np.full((rows, TraceColumn.PIECES + 2 * number), -1, dtype=np.int64)
-    tally = np.zeros((1, len(ACCUMULATORS)), dtype=np.int64)
+    tally = np.zeros((1, len(ACCUMULATORS) + BINS), dtype=np.int64)
     status, where = np.full(1, Status.UNSET, dtype=np.uint8), np.zeros(1, dtype=np.int64)
     keys = np.ascontiguousarray(key).reshape(1, 2)
     segments = np.array([[0, battle, 1]], dtype=np.int64)
     given = NO_SCRIPT if script is None else np.ascontiguousarray(script)
     run: Any = kernel.resolve_all
     run(segments, games, keys, tally, status, where, _new_records(0), given, trace)
-    return trace[trace[:, TraceColumn.EVENT] >= 0], tally[0], 0 if script is None else -int(where[0])
+    counted = tally[0, : len(ACCUMULATORS)]
+    return trace[trace[:, TraceColumn.EVENT] >= 0], counted, 0 if script is None else -int(where[0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.swing import common_steps, note_bins, place_bins
 from simcore.enums import Side
 from simcore.rulesets.force_order.edition import KIND_OF, UNITS
 from simcore.rulesets.force_order.encoding import collect_orders
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from simcore.rulesets.force_order.params import ForceOrderScenario
 
-__all__ = ["ACCUMULATORS", "MEANS", "Accumulator", "Games", "encode", "swing_bound"]
+__all__ = ["ACCUMULATORS", "MEANS", "Accumulator", "Games", "encode", "swing_bins", "swing_bound"]
 
 _SIDES = ("attacker", "defender")
 _N_UNITS = len(UNITS)
@@ -89,6 +90,8 @@ class Games(NamedTuple):
         Running shares of `SCALE` of a win, and of a win or a loss.
     starts : int64 (M, S, T)
         Units of the mixes, without flags.
+    bins : int64 (M, 2)
+        Width of the bins in which swings are counted, and the column of the tally that counts the bin of 0.
     """
 
     rules: npt.NDArray[np.int64]
@@ -101,6 +104,7 @@ class Games(NamedTuple):
     order: npt.NDArray[np.int64]
     bounds: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
+    bins: npt.NDArray[np.int64]
 
 
 def _pieces_of(scenario: ForceOrderScenario, side: int) -> list[str]:
@@ -135,6 +139,7 @@ def encode(scenarios: Sequence[ForceOrderScenario]) -> Games:
         order=order,
         bounds=bounds,
         starts=np.zeros((m, 2, _N_UNITS), dtype=np.int64),
+        bins=np.zeros((m, 2), dtype=np.int64),
     )
     for row, (scenario, sides) in enumerate(zip(scenarios, armies, strict=True)):
         games.rules[row] = scenario.board_rules()
@@ -145,6 +150,7 @@ def encode(scenarios: Sequence[ForceOrderScenario]) -> Games:
         for side, units in zip(Side, sides, strict=True):
             _encode_side(games, row, side, first, units)
             first += len(units)
+    note_bins(games.bins, 0, swing_bins(games), len(ACCUMULATORS))
     return games
 
 
@@ -161,4 +167,25 @@ def _encode_side(games: Games, row: int, side: Side, first: int, units: list[str
 
 def swing_bound(games: Games) -> npt.NDArray[np.int64]:
     """Return the largest possible absolute swing of each row: the dearer side lost, and nothing of the other."""
-    return np.asarray((games.starts * games.costs[:, None, :]).sum(axis=2).max(axis=1, initial=0), dtype=np.int64)
+    return np.asarray(_worth(games).sum(axis=2).max(axis=1, initial=0), dtype=np.int64)
+
+
+def _worth(games: Games) -> npt.NDArray[np.int64]:
+    """Return what the pieces of each type cost together, int64 (M, S, T)."""
+    return np.asarray(games.starts * games.costs[:, None, :], dtype=np.int64)
+
+
+def swing_bins(games: Games) -> npt.NDArray[np.int64]:
+    """Return the bins in which the swings of each matchup are counted.
+
+    Parameters
+    ----------
+    games : Games
+
+    Returns
+    -------
+    int64 (M, 3)
+        By `simcore.core.swing.BinField`.
+    """
+    present = np.where(games.starts > 0, games.costs[:, None, :], 0)
+    return place_bins(_worth(games).sum(axis=2), common_steps(present))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore.core.jit import borrowed, kernel, part
+from simcore.core.lane import swing_bin
 from simcore.core.rng import draw_tag, philox4x32
 from simcore.enums import Status
 from simcore.rulesets.force_order.layout import FateField, FateRow, Kind, Result, RowField
@@ -481,6 +482,7 @@ def _count(games, m, board, tally, records, at):
     tally[_COST_LOST + 3] += other * other
     tally[_SWING] += other - own
     tally[_SWING + 1] += (other - own) * (other - own)
+    tally[games.bins[m, 1] + swing_bin(other - own, games.bins[m, 0])] += 1
     tally[_EDGE] += edge
     tally[_EDGE + 1] += edge * edge
     tally[_ENDED + state[_END]] += 1
@@ -546,8 +548,8 @@ def resolve_chunk(s, segments, games, keys, tallies, status, where, records, scr
         Row, first battle, number of battles.
     games : Games
     keys : uint64 (M, 2)
-    tallies : int64 (N, K)
-        Output.
+    tallies : int64 (N, K + BINS)
+        Output: accumulators, and counts of swings behind them.
     status : uint8 (N,)
     where : int64 (N,)
         Output; of a game with a script: the number, from 1, of its first entry that is missing or does not fit, or
