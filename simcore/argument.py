@@ -130,7 +130,7 @@ def check_names(value: Any, field: str, what: str) -> list[str]:
         raise ScenarioError(f"must be a list of {what}, got {shown(value)}", field=field)
     found = list(value)
     if not found:
-        raise ScenarioError(f"must be a list of {what}, got {shown(value)}", field=field)
+        raise ScenarioError(f"must be a list of {what} with at least one in it, got {shown(value)}", field=field)
     for name in found:
         if not isinstance(name, str):
             raise ScenarioError(f"must be a list of {what}, got {shown(name)} in it", field=field)
