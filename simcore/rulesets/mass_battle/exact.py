@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battles"]
 
 _AT_A_TIME = 16
+_MANY_AT_A_TIME = 256
+_FEW_STATES = 1_000
+"""Up to so many pairs of states a battle takes about a tenth of a millisecond."""
 _SIDES = tuple(Side)
 _STATE = 10_000
 """Steps of a nanosecond that a pair of states takes over as many turns as are usual."""
@@ -104,8 +107,8 @@ def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
     effects = max(1, high)
     hits = 0
     rows: dict[int, int] = {}
-    in_line = _by_standing(tuple(counts.values()), 3, others)
-    targets = _by_standing(tuple(counts.values()), 4, False) if unlimited else in_line
+    in_line = _by_standing(tuple(counts.values()), 3, others=others)
+    targets = _by_standing(tuple(counts.values()), 4) if unlimited else in_line
     for (number, active), states in (targets if options.routed_targets else in_line).items():
         hits += states * comb(min(number, effects) + 3, 3) * (min(active, own_ones) + 1)
     sizes: dict[int, int] = {}
@@ -138,7 +141,7 @@ def _ones_of(scenario: MassBattleScenario, pool: int, most: int) -> int:
 
 
 @lru_cache(maxsize=1_024)
-def _by_standing(counts: tuple[int, ...], places: int, others: bool) -> dict[tuple[int, int], int]:
+def _by_standing(counts: tuple[int, ...], places: int, *, others: bool = False) -> dict[tuple[int, int], int]:
     """Return in how many ways squads can stand in some places, by their number and that of active ones among them.
 
     With `others` those that have left are told apart in one more place, which does not count.
@@ -199,10 +202,8 @@ def solve_battles(
     tally = np.zeros((m, len(ACCUMULATORS)))
     states = np.zeros(m, dtype=np.int64)
     status = np.full(m, Status.UNSET, dtype=np.uint8)
-    remembers = np.zeros((m, len(Side)), dtype=np.int64)
-    for row, scenario in enumerate(scenarios):
-        for side in _SIDES:
-            remembers[row, side] = scenario.remembers_flight(side)
+    flights = [[scenario.remembers_flight(side) for side in _SIDES] for scenario in scenarios]
+    remembers = np.array(flights, dtype=np.int64).reshape(m, len(Side))
     # As `side_states` has it, for all at once.
     counts = arrays.counts.astype(np.int64)
     ways = (counts + 1) * (counts + 2) * (counts + 3) // 6
@@ -212,5 +213,6 @@ def solve_battles(
     def solve(low: int, high: int) -> None:
         run(np.arange(low, high), arrays, remembers, rooms, tally, status, states)
 
-    share_out(solve, m, threads, most=_AT_A_TIME)
+    is_quick = m > 0 and rooms.prod(axis=1).max() <= _FEW_STATES
+    share_out(solve, m, threads, most=_MANY_AT_A_TIME if is_quick else _AT_A_TIME)
     return tally, states, status

@@ -43,6 +43,7 @@ class PlainArmy(NamedTuple):
     span: Any
     class_span: Any
     cells: Any
+    cell: Any
     start: Any
     stays: Any
     state: Any
@@ -182,8 +183,7 @@ def _move_class(first, second, k, mode, begin, end, room, target, least):
                 x2 = lines[at + 2]
                 x3 = lines[at + 3]
                 roll = second.roll[b]
-                of = second.class_of[b]
-                t = np.uint64(KINDS * (second.cells[of] - first_cell + second.span[roll, 0] - second.class_span[of, 0]))
+                t = np.uint64(KINDS * (second.cell[b] - first_cell))
                 for c in range(second.span[roll, 0], second.span[roll, 1]):
                     w = second.mix[roll, c]
                     cells[t] += w * x0
@@ -269,7 +269,7 @@ def _move_class(first, second, k, mode, begin, end, room, target, least):
 
 
 class _Inner(NamedTuple):
-    """Rows that lead to as many squads as before, for each class and each pool of the enemy, where a block may be small.
+    """Rows that lead to as many squads as before, for each class and each pool of the enemy; only for small blocks.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
 """What a turn does to one army in a plain battle, in as few rows of probabilities as possible.
 
-A battle is plain where both armies roll at once, no ones count, and each pool depends on the dice of its own army alone.
-Two things make rows few then. What a roll does to an army depends on its hits, however many dice there were: with `n`
-dice in either army there are `n` numbers of hits with short rows, and pools are mixtures of them. And many states have
-equal rows: squads in line and those that come back next turn stand in the same place after it. Such states are a class.
+A battle is plain where both armies roll at once, no ones count, and each pool depends on its own army's dice alone. Two
+things make rows few then. What a roll does to an army depends on its hits, however many dice there were: there are as
+many numbers of hits as there were pools, with shorter rows, and pools are mixtures of them. And many states have equal
+rows: squads in line and those that come back next turn stand in the same place after it. Such states are a class.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Cases(NamedTuple):
         The same of all states of a class.
     cells : int64 (K + 1,)
         Where the cases of each class begin, when those of all classes stand side by side.
+    cell : int64 (N,)
+        Where the first case of each state stands then.
     """
 
     roll: Any
@@ -53,6 +55,7 @@ class Cases(NamedTuple):
     span: Any
     class_span: Any
     cells: Any
+    cell: Any
 
 
 class Classes(NamedTuple):
@@ -123,13 +126,13 @@ def find_classes(lent_army, n):
     for s in range(n):
         if s > 0 and army.size[s] != army.size[s - 1]:
             first = found
-        k = first
-        while k < found and not _are_alike(army, leaders[k], np.int64(s)):
-            k += 1
-        if k == found:
-            leaders[k] = s
+        own = first
+        while own < found and not _are_alike(army, leaders[own], np.int64(s)):
+            own += 1
+        if own == found:
+            leaders[own] = s
             found += 1
-        of[s] = k
+        of[s] = own
     start = np.zeros(found + 1, dtype=np.int64)
     for s in range(n):
         start[of[s] + 1] += 1
@@ -237,7 +240,11 @@ def list_cases(rules, tables, pools, pool_low, rolls, classes, reaches):
         class_span[k, 0] = first
         class_span[k, 1] = past
         cells[k + 1] = cells[k] + past - first
-    cases = Cases(roll=rolls, mix=mix, span=span, class_span=class_span, cells=cells)
+    cell = np.empty(len(rolls), dtype=np.int64)
+    for s in range(len(rolls)):
+        k = classes.of[s]
+        cell[s] = cells[k] + span[rolls[s], 0] - class_span[k, 0]
+    cases = Cases(roll=rolls, mix=mix, span=span, class_span=class_span, cells=cells, cell=cell)
     return cases, (chances, outcomes, lists), is_good
 
 

@@ -181,6 +181,9 @@ def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
         if c > 0.0 and breaks_b > 0.0:
             sums_b[b, _CHASED + j] += p * c
             caught = facts_b[b, CAUGHT + shift]
+        else:
+            caught = 0.0
+        if caught > 0.0:
             moments[2] += p * c * caught
             moments[3] += p * c * (facts_b[b, CAUGHT_SQ + shift] + 2.0 * facts_b[b, CAUGHT_LOST + shift])
             moments[3] += 2.0 * qb * c * caught
@@ -189,6 +192,9 @@ def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
         if c > 0.0 and breaks_a > 0.0:
             sums_a[a, _CHASED + j] += p * c
             caught = facts_a[a, CAUGHT + shift]
+        else:
+            caught = 0.0
+        if caught > 0.0:
             moments[0] += p * c * caught
             moments[1] += p * c * (facts_a[a, CAUGHT_SQ + shift] + 2.0 * facts_a[a, CAUGHT_LOST + shift])
             moments[1] += 2.0 * qa * c * caught
@@ -665,6 +671,7 @@ def _plain_army(army, classes, cases, rows):
         span=cases.span,
         class_span=cases.class_span,
         cells=cases.cells,
+        cell=cases.cell,
         start=rows.start,
         stays=rows.stays,
         state=rows.state,
