@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_choice", "check_flag", "check_names", "check_path"]
 
+_PAIR = 2
+
 
 def check_path(value: object, field: str, what: str = "a folder") -> Path:
     """Return a path.
@@ -71,7 +73,8 @@ def check_choice(value: object, allowed: Collection[str], field: str) -> str:
     """
     if not isinstance(value, str) or value not in allowed:
         near = suggestion(value, allowed) if isinstance(value, str) else ""
-        raise ScenarioError(f"must be {', '.join(allowed)}, got {shown(value)}{near}", field=field)
+        words = " or ".join(allowed) if len(allowed) == _PAIR else ", ".join(allowed)
+        raise ScenarioError(f"must be {words}, got {shown(value)}{near}", field=field)
     return value
 
 
@@ -130,7 +133,7 @@ def check_names(value: Any, field: str, what: str) -> list[str]:
         raise ScenarioError(f"must be a list of {what}, got {shown(value)}", field=field)
     found = list(value)
     if not found:
-        raise ScenarioError(f"must be a list of {what}, got {shown(value)}", field=field)
+        raise ScenarioError(f"must be a list of {what} with at least one in it, got {shown(value)}", field=field)
     for name in found:
         if not isinstance(name, str):
             raise ScenarioError(f"must be a list of {what}, got {shown(name)} in it", field=field)

@@ -12,6 +12,7 @@ import pytest
 import analysis
 from simcore.errors import StoreError
 from simcore.run.check import file_digest
+from simcore.run.manifest import SCHEMA
 from tests.analysis.folders import Mix, battlefield, matchup, some_mixes, write, write_columns
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ def test_damaged_manifest(folder: Path, content: bytes) -> None:
 
 
 def test_newer_and_unknown_schema(folder: Path) -> None:
-    _change(folder, schema=2)
-    with pytest.raises(StoreError, match=r"manifest\.json: schema 2 is newer .* install a newer simcore"):
+    _change(folder, schema=SCHEMA + 1)
+    with pytest.raises(StoreError, match=rf"manifest\.json: schema {SCHEMA + 1} is newer .* install a newer simcore"):
         analysis.load(folder)
     _change(folder, schema=0)
     with pytest.raises(StoreError, match="schema 0 is not known"):
