@@ -594,12 +594,17 @@ class _Judged:
     """Battles that the test saw, in each run."""
     freedom: FloatArray
     """Degrees of freedom behind the interval; inf for a normal estimate."""
+    least_error: FloatArray
+    """Standard error of a share that has not changed, as its test takes it; 0 where the interval tells it."""
     is_known: BoolArray
 
     def error(self, level: float) -> FloatArray:
-        """Return the standard error that the interval stands for."""
+        """Return the standard error that the interval stands for, or that of the test where that is larger.
+
+        Of few battles it is: their intervals reach further to one side, and end at -1 and 1.
+        """
         half = (self.found.high - self.found.low) / 2.0
-        return np.asarray(half / difference.t_quantile(0.5 + level / 2.0, self.freedom), dtype=np.float64)
+        return np.fmax(half / difference.t_quantile(0.5 + level / 2.0, self.freedom), self.least_error)
 
 
 def _judged(contest: _Contest, position: int) -> _Judged:
@@ -660,7 +665,34 @@ def _judged(contest: _Contest, position: int) -> _Judged:
         made = _apart(contest, measure, rows, at_worst=at_worst)
         name = "errors added" if at_worst else "score" if measure.kind == "share" else "Welch's t"
         put(rows, name, made, np.minimum(battles[0], battles[1])[rows])
-    return _Judged(measure, figures[0], figures[1], found, test, seen.astype(np.int64), freedom, has_figures)
+    least = _least_errors(contest, measure, figures, test)
+    return _Judged(measure, figures[0], figures[1], found, test, seen.astype(np.int64), freedom, least, has_figures)
+
+
+def _least_errors(
+    contest: _Contest, measure: Measure, figures: Sequence[FloatArray], test: npt.NDArray[np.object_]
+) -> FloatArray:
+    """Return the standard errors that shares have which have not changed; 0 where the interval of the test tells it."""
+    least = np.zeros(len(test))
+    if measure.kind != "share":
+        return least
+    (one, other), (n1, n2) = figures, contest.battles
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pooled = (one * n1 + other * n2) / (n1 + n2)
+        for name, at_worst in (("score", False), ("errors added", True)):
+            rows = test == name
+            least[rows] = difference.unchanged_error(pooled, n1, n2, at_worst=at_worst)[rows]
+        is_known = contest.is_exact[0]
+        rows = test == "binomial"
+        share, battles = np.where(is_known, one, other), np.where(is_known, n2, n1)
+        least[rows] = difference.unchanged_error(share, battles)[rows]
+    rows = test == "McNemar"
+    if rows.any():
+        crossed, is_in = contest.crossed[rows], np.isin(contest.first.run.outcomes, measure.outcomes)
+        # Battles that ended so in one run alone.
+        single = crossed[:, is_in][:, :, ~is_in].sum(axis=(1, 2)) + crossed[:, ~is_in][:, :, is_in].sum(axis=(1, 2))
+        least[rows] = np.sqrt(single) / crossed.sum(axis=(1, 2))
+    return least
 
 
 def _is_constant(contest: _Contest, measure: Measure, figures: Sequence[FloatArray]) -> BoolArray:

@@ -193,7 +193,8 @@ def method_text(comparison: Comparison) -> str:
     if not tested:
         return f"{parts}."
     found = f"{parts}. {plural(tested, 'test', 'tests')}, {_discoveries(comparison, comparison.correction)}."
-    if comparison.has_same_dice and "McNemar" not in used:
+    has_outcomes = any(measure.outcomes for measure in comparison.metrics)
+    if comparison.has_same_dice and has_outcomes and "McNemar" not in used:
         found += " Outcomes of single battles were not kept, so there is no McNemar test."
     return found
 

@@ -26,6 +26,7 @@ __all__ = [
     "share_difference",
     "t_difference",
     "t_quantile",
+    "unchanged_error",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -181,6 +182,44 @@ def t_quantile(share: float, freedom: npt.ArrayLike) -> FloatArray:
     degrees = np.asarray(freedom, dtype=np.float64)
     finite = np.where(np.isinf(degrees), 1.0, np.maximum(degrees, 1.0))
     return np.asarray(np.where(np.isinf(degrees), ndtri(share), stdtrit(finite, share)), dtype=np.float64)
+
+
+def unchanged_error(
+    share: npt.ArrayLike,
+    battles: npt.ArrayLike,
+    other_battles: npt.ArrayLike | None = None,
+    *,
+    at_worst: bool = False,
+) -> FloatArray:
+    """Return the standard error that the difference of two equal shares has.
+
+    Its square is right in the mean for any number of battles, so it may be added up over many matchups of few.
+
+    Parameters
+    ----------
+    share : array_like
+        The share in the battles of both runs together, or the one that is known exactly.
+    battles, other_battles : array_like
+        Battles of each run; None where the share is known exactly in the other run.
+    at_worst : bool
+        As in `share_difference`.
+
+    Returns
+    -------
+    float64 ndarray
+
+    Examples
+    --------
+    >>> float(unchanged_error(0.5, 1, 1))
+    1.0
+    """
+    known, n1 = np.asarray(share, dtype=np.float64), np.asarray(battles, dtype=np.float64)
+    variance = np.maximum(known * (1.0 - known), 0.0)
+    if other_battles is None:
+        return np.asarray(np.sqrt(variance / n1), dtype=np.float64)
+    n2 = np.asarray(other_battles, dtype=np.float64)
+    sd = np.sqrt(variance * (n1 + n2) / (n1 + n2 - 1.0))
+    return _joined(sd / np.sqrt(n1), sd / np.sqrt(n2), at_worst)
 
 
 def batch_difference(

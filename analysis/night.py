@@ -8,10 +8,8 @@ that was killed at any moment is the newest one and not done, and the next call 
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
-import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from analysis.frames import Run, load
 from analysis.gate import GateFile, Judgement, judge
 from analysis.reporting.document import report
 from analysis.wording import clean, wrapped
+from analysis.writing import replacing
 from simcore.errors import ResumeMismatchError, ScenarioError, StoreError
 
 if TYPE_CHECKING:
@@ -412,14 +411,5 @@ def _json(content: dict[str, Any]) -> str:
 
 def _replace(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(text.encode("utf-8", errors="replace"))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as problem:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise StoreError(f"{path}: cannot be written: {problem.strerror}") from problem
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", errors="replace"))

@@ -19,6 +19,7 @@ import pandas as pd
 from analysis.battery import Battery, Counts, read_frame
 from analysis.frames import SIDES, Run, load
 from analysis.wording import clean, figure_text, wrapped
+from analysis.writing import replacing
 from simcore.argument import check_names
 from simcore.errors import ScenarioError, StoreError, suggestion
 from simcore.model import shown
@@ -293,10 +294,9 @@ def price_run(
     found = price(units, against=against, sizes=sizes, scenario=frame)
     path = run.path / _FILE
     content = {"sweep": _digest(run), **found.to_dict()}
-    try:
-        path.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    with replacing(path) as file:
+        file.write(text.encode())
     return found
 
 

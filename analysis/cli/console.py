@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import re
 import shlex
 import shutil
@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 import typer
 
-from simcore.errors import StoreError
+from analysis.writing import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,18 +97,12 @@ def announce_compilation() -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[str]]:
-    """Open a temporary file that takes the place of `path` when all of it is written."""
-    if not path.name:
-        raise StoreError(f"{path}: cannot be written: is a folder, not a file")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            yield file
-        temporary.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Open a text file that takes the place of `path` when all of it is written."""
+    with replacing(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+        yield text
+        text.flush()
+        text.detach()
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from analysis.balance import Summary, summarize
 from analysis.comparison import Comparison, compare
 from analysis.reporting.content import page_content
 from analysis.reporting.contrast import comparison_content
+from analysis.writing import replacing
 from simcore.argument import check_path
 from simcore.errors import StoreError
 
@@ -74,10 +74,8 @@ def report(
     if not target.name:
         raise StoreError(f"{target}: cannot be written: is a folder, not a file")
     page = render(summary, comparison)
-    try:
-        _replace(target, page.encode("utf-8", errors="replace"))
-    except OSError as error:
-        raise StoreError(f"{target}: cannot be written: {error.strerror or error}") from error
+    with replacing(target) as file:
+        file.write(page.encode("utf-8", errors="replace"))
     return target
 
 
@@ -154,14 +152,3 @@ def _policy(scripts: Any) -> str:
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """Write a file under another name first, so that a report is whole or not there."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -304,7 +304,7 @@ def _decode_rows(data: bytes, name: str, segments: Integers | None, n_columns: i
         raise ValueError("the content belongs to another part")
     has_outcomes, has_swings = (field.name in file.schema_arrow.names for field in (_OUTCOMES, _SWINGS[0]))
     more = ([_OUTCOMES] if has_outcomes else []) + (list(_SWINGS) if has_swings else [])
-    if not file.schema_arrow.equals(pa.schema([*_SCHEMA, *more])):
+    if not file.schema_arrow.equals(pa.schema([*_SCHEMA, *more])) or has_swings != (_SWING_DIGEST in notes):
         raise ValueError("other columns than those of a part")
     skipped = set() if with_swings else {field.name for field in _SWINGS}
     names = [name for name in file.schema_arrow.names if name not in skipped]

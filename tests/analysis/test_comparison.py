@@ -356,6 +356,8 @@ def test_battle_by_battle_where_outcomes_were_kept(tmp_path: Path, battles: int)
     assert row["verdict"] == "better"
     assert "McNemar's test of the same battles" in found.to_text(200)
     assert "not kept" not in found.to_text(200)
+    # Other shares are of no outcome, so it does not matter whether outcomes were kept.
+    assert "not kept" not in analysis.compare(*folders, metrics=["swing", "swing_negative"]).to_text(200)
 
 
 def test_outcomes_must_be_kept_by_both_and_be_whole(tmp_path: Path) -> None:

@@ -79,6 +79,31 @@ def test_what_cannot_be_exported(cli: Cli, run: Path, tmp_path: Path) -> None:
     assert "cannot be written" in cli("export", run, "--table", "mixes", "--out", tmp_path / "no" / "x.csv").problem
 
 
+def test_what_is_no_file_stays_what_it_is(cli: Cli, run: Path, tmp_path: Path) -> None:
+    device = tmp_path / "device"
+    device.symlink_to("/dev/full")
+    answer = cli("export", run, "--table", "mixes", "--out", device)
+    assert answer.code == 2
+    assert answer.problem == f"{device}: cannot be written: No space left on device"
+    assert device.is_char_device()
+    device.unlink()
+    device.symlink_to("/dev/null")
+    assert cli("report", run, "--out", device).code == 0
+    assert device.is_char_device()
+    assert [path.name for path in tmp_path.iterdir()] == ["device"]
+
+
+def test_a_link_leads_to_what_is_written(cli: Cli, run: Path, tmp_path: Path) -> None:
+    target, link = tmp_path / ("x" * 251 + ".csv"), tmp_path / "latest.csv"
+    target.touch()
+    link.symlink_to(target.name)
+    assert cli("export", run, "--table", "mixes", "--out", link).out == f"{link}\n"
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("grid.edition.tank.cost,")
+    problem = cli("export", run, "--table", "mixes", "--out", target / "x.csv").problem
+    assert problem == f"{target / 'x.csv'}: cannot be written: Not a directory"
+
+
 def test_a_shared_scenario_takes_the_place_of_a_file(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "battle.toml"
     path.write_text('edition = "revised"\n[attacker]\nunits = "3 infantry"\n[defender]\nunits = "2 infantry"\n')

@@ -76,6 +76,20 @@ def test_solved_and_simulated_rows_stand_side_by_side(tmp_path: Path, monkeypatc
             assert [row[name] for name in COLUMNS] == [*exact["quantiles"].values(), exact["loss"]]
 
 
+def test_a_part_that_lost_its_swings_is_not_one_of_an_older_version(done: Path) -> None:
+    before = digests(done)
+    path = parts_of(done)[0]
+    table = pq.read_table(path)
+    pq.write_table(table.drop_columns([name for name in table.column_names if name.startswith("swing")]), path)
+    problem = check_part(path, columns_of_a_part())
+    assert problem
+    assert "other columns" in problem
+    result = resume(done)
+    assert result.parts_computed == 1
+    assert "other columns" in result.reports[0]
+    assert digests(done) == before
+
+
 def test_what_is_solved_alone_takes_no_columns_of_a_part(tmp_path: Path) -> None:
     sweep(small(sweep={"method": "exact"}), tmp_path)
     (path,) = parts_of(tmp_path)
