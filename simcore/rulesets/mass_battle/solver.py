@@ -762,8 +762,8 @@ def _solve_plainly(rules, plan, roles, armies, counts, ranges, tables, levels, m
 def _costs_of(rules, plan, roles, armies, n_after, levels, ats, chances, pool_lows, swings):
     """Return what `_note` needs to book swings, None where all is booked that counts."""
     if swings is None:
-        return None
-    step, zero, out = swings
+        return swings
+    _, zero, sign, out, step = swings
     most = np.int64(len(out) - 1)
     first = list_end_costs(rules, plan, armies[0], n_after[0], roles[0], levels, step)
     second = list_end_costs(rules, plan, armies[1], n_after[1], roles[1], levels, step)
@@ -771,7 +771,7 @@ def _costs_of(rules, plan, roles, armies, n_after, levels, ats, chances, pool_lo
         list_row_costs(rules, armies[0], ats[0], first, chances[0], pool_lows[0], most),
         list_row_costs(rules, armies[1], ats[1], second, chances[1], pool_lows[1], most),
     )
-    return row_costs, zero, 1 - 2 * roles[0], out
+    return row_costs, zero, sign, out, step
 
 
 @part
@@ -896,8 +896,9 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
         Output: number of pairs of states.
     bench : Bench
     swings : tuple or None
-        Unit of costs, entry of the output for a swing of 0, and the output: the probability of each swing, in these
-        units. States then count the destroyed squads, and nothing else is told of the battle.
+        Two empty arrays in place of what `_costs_of` finds; entry of the output for a swing of 0; 1 where the attacker
+        rolls first or both at once, else -1; the output: the probability of each swing, in units of the last number.
+        States then count the destroyed squads, and nothing else is told of the battle.
     """
     counts_lost = swings is not None
     rules = armies.rules[row]
@@ -908,7 +909,7 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
     status[row] = _OK
     if _end_at_once(rules, plan, acc):
         if swings is not None:
-            swings[2][swings[1]] = 1.0
+            swings[3][swings[1]] = 1.0
         return bench
     sequential = rules[_INITIATIVE] != _SIMULTANEOUS
     first = np.int64(1 if rules[_INITIATIVE] == _DEFENDER_FIRST else 0)
@@ -993,4 +994,7 @@ def solve_all(rows, armies, remembers, rooms, tallies, status, reached):
 def spread_battle(row, armies, remembers, rooms, tallies, status, reached, step, zero, out):
     """Find the probability of each swing of one matchup; arguments as of `solve_battle`, rooms of larger states."""
     bench = new_bench(np.int64(_FEW_LANES))
-    solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, (step, zero, out))
+    nothing = np.zeros((1, 1, 1))
+    sign = np.int64(-1 if armies.rules[row, _INITIATIVE] == _DEFENDER_FIRST else 1)
+    swings = ((nothing, nothing), np.int64(zero), sign, out, np.int64(step))
+    solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, swings)
