@@ -39,9 +39,9 @@ def test_it_is_that_of_the_reference(name: str) -> None:
 @pytest.mark.parametrize(
     "scenario",
     [
-        battle("3 squad, 1 mobile_squad", "2 squad, 1 mobile_squad"),
-        battle("3 squad", "3 squad", max_turns=5),
-        battle({"units": "2 squad", "can_flee": False}, "3 squad"),
+        battle("1 squad, 1 mobile_squad", "1 squad, 1 mobile_squad"),
+        battle("2 squad", "2 squad", max_turns=3),
+        battle({"units": "2 squad", "can_flee": False}, "1 squad"),
         battle({"units": "2 squad", "pool_modifier": [1, 0, -1]}, "2 squad"),
     ],
     ids=["mobile", "limit", "no flight", "modifiers"],
@@ -85,7 +85,7 @@ def test_battles_with_too_many_states_or_swings_are_left_out(monkeypatch: pytest
 @pytest.mark.parametrize(("costs", "swings"), [((0, 0), [0]), ((0, 3), [0, 3]), ((4, 6), [-4, -2, 0, 2, 4, 6])])
 def test_costs_of_squads(costs: tuple[int, int], swings: list[int]) -> None:
     changes = {"squad.cost": costs[0], "mobile_squad.cost": costs[1]}
-    found = distribution(battle("1 squad", "1 mobile_squad", edition_changes=changes))
+    found = distribution({**battle("1 squad", "1 mobile_squad"), "edition_changes": changes})
     assert list(found) == swings
     assert sum(found.values()) == pytest.approx(1.0, abs=NEAR)
 
