@@ -663,7 +663,7 @@ def _way_out(ruleset: Ruleset, scenario: ScenarioModel) -> str:
 
 
 def solve_checked(
-    encoded: Encoded, *, threads: int | None = None
+    encoded: Encoded, *, threads: int | None = None, with_spread: bool = False
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], dict[int, ScenarioError]]:
     """Solve those scenarios that can be solved and report the others.
 
@@ -673,6 +673,8 @@ def solve_checked(
         M scenarios.
     threads : int or None
         As in `solve`.
+    with_spread : bool
+        Whether to find quantiles of the swing also where that takes longer than the solution.
 
     Returns
     -------
@@ -725,7 +727,17 @@ def solve_checked(
                 "the battle has more states than the exact solver has room for; "
                 + _way_out(ruleset, encoded.scenarios[row])
             )
+    if with_spread:
+        _add_spread(encoded, tally, [row for row in rows if row not in problems])
     return tally, reached, problems
+
+
+def _add_spread(encoded: Encoded, tally: npt.NDArray[np.float64], rows: Sequence[int]) -> None:
+    """Fill in what is told of the swing of solved battles, where the solution does not tell it."""
+    ruleset = encoded.ruleset
+    if ruleset.spread is not None:
+        for row in rows:
+            tally[row, len(ruleset.accumulators) :] = ruleset.spread(encoded.arrays, encoded.scenarios, row)
 
 
 def _launch_solver(
@@ -873,7 +885,7 @@ def odds(
     choice = choose(encoded.ruleset, model) if method == "auto" else None
     reason = choice.reason if choice else None
     if method == "exact" or (choice and choice.is_exact):
-        solved, _, problems = solve_checked(encoded, threads=threads)
+        solved, _, problems = solve_checked(encoded, threads=threads, with_spread=True)
         if not problems:
             ends = _distribute(encoded, 0) if distribution else None
             return Result.from_solution(encoded.ruleset, model, solved[0], reason=reason, distribution=ends)

@@ -106,7 +106,7 @@ class _Part:
         encoded, numbers = self._encode([number for number in places if number in self.job.scenarios])
         if not numbers:
             return
-        found, _, problems = api.solve_checked(encoded, threads=self.threads)
+        found, _, problems = api.solve_checked(encoded, threads=self.threads, with_spread=True)
         for row, number in enumerate(numbers):
             if row not in problems:
                 self.tallies[places[number]] = found[row].view(np.int64)

@@ -127,18 +127,21 @@ def load_state(listed, squads, side, states, s, start, stop):
         t = listed[k]
         for standing in range(N_STANDINGS):
             n = states[s, standing, t] if standing < _IN_PLAY else 0
+            if standing == _DESTROYED and states.shape[1] > _IN_PLAY:
+                n = states[s, _IN_PLAY, t]
             for i in range(start, stop):
                 squads[side, standing, t, i] = n
 
 
 @leaf
-def _fill_keys(squads, side, listed, bases, n, keys):
-    """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1."""
+def _fill_keys(squads, side, listed, bases, kept, n, keys):
+    """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1, of which so many standings are kept."""
     for i in range(n):
         keys[i] = 0
     for k in range(len(listed)):
         t = listed[k]
-        for standing in range(_IN_PLAY):
+        for column in range(kept):
+            standing = column if column < _IN_PLAY else _DESTROYED
             for i in range(n):
                 keys[i] = keys[i] * bases[k] + squads[side, standing, t, i]
 
@@ -148,8 +151,8 @@ def _keep_state(squads, side, listed, i, states, n):
     """Copy the state in lane `i` to the end of a list of `n`."""
     for k in range(len(listed)):
         t = listed[k]
-        for standing in range(_IN_PLAY):
-            states[n, standing, t] = squads[side, standing, t, i]
+        for column in range(states.shape[1]):
+            states[n, column, t] = squads[side, column if column < _IN_PLAY else _DESTROYED, t, i]
 
 
 @leaf
@@ -336,7 +339,7 @@ def lanes_for(plan, side, most_effects):
 
 @part
 def list_states(
-    rules, lent_plan, odds, side, remembers, most_effects, most_ones, room_before, room_after, lent_bench
+    rules, lent_plan, odds, side, remembers, counts_lost, most_effects, most_ones, room_before, room_after, lent_bench
 ):  # fmt: skip
     """List all states of an army that can be reached, and what leads from one to the other.
 
@@ -346,6 +349,8 @@ def list_states(
     side : int64
     remembers : bool
         Whether states remember squads in flight.
+    counts_lost : bool
+        Whether they count destroyed squads, too, in one more column: costs are then those of all squads destroyed.
     most_effects, most_ones : int64
         Most effects of an enemy's roll, and largest number of own ones that is told apart.
     room_before, room_after : int64
@@ -378,8 +383,9 @@ def list_states(
     before_keys, before_places = keys_of[:few], places_of[:few]
     after_keys, after_places = keys_of[few : few + many], places_of[few : few + many]
     begun_keys, begun_places = keys_of[few + many :], places_of[few + many :]
-    before = np.zeros((room_before, _IN_PLAY, MAX_TYPES), dtype=np.int16)
-    after = np.zeros((room_after, _IN_PLAY, MAX_TYPES), dtype=np.int16)
+    kept = np.int64(_IN_PLAY + 1 if counts_lost else _IN_PLAY)
+    before = np.zeros((room_before, kept, MAX_TYPES), dtype=np.int16)
+    after = np.zeros((room_after, kept, MAX_TYPES), dtype=np.int16)
     numbers = np.zeros((_NUMBERS, room_before), dtype=np.int64)
     left, active, reach, hit_start = numbers[_LEFT], numbers[_ACTIVE_SQUADS], numbers[_REACH], numbers[_HIT_START]
     of_after = np.zeros((3, room_after), dtype=np.int64)
@@ -390,9 +396,9 @@ def list_states(
     rally_state = np.empty(256, dtype=np.int64)
     rally_chance = np.empty(256)
     for k in range(n_types):
-        for standing in range(_IN_PLAY):
+        for standing in range(N_STANDINGS):
             squads[side, standing, listed[k], 0] = bases[k] - 1 if standing == _ACTIVE else 0
-    _fill_keys(squads, side, listed, bases, np.int64(1), keys)
+    _fill_keys(squads, side, listed, bases, kept, np.int64(1), keys)
     find_or_add(before_keys, before_places, keys[0], np.int64(0))
     _keep_state(squads, side, listed, np.int64(0), before, np.int64(0))
     n = np.int64(1)
@@ -446,7 +452,7 @@ def list_states(
                 for i in range(combinations):
                     ones[side, i] = own
                 suppress_own(plan, dealt, side, combinations, ones, np.int64(0), None)
-            _fill_keys(result, side, listed, bases, combinations, keys)
+            _fill_keys(result, side, listed, bases, kept, combinations, keys)
             for i in range(combinations):
                 at = find_or_add(after_keys, after_places, keys[i], n_after)
                 if at == n_after:
@@ -482,7 +488,7 @@ def list_states(
                 n_batch += 1
             # Squads in line and those that come back stand in the same place then: many states are one.
             begin_turn(plan, rules[_UNLIMITED] != 0, dealt, side, n_batch, np.int64(0), None)
-            _fill_keys(dealt, side, listed, bases, n_batch, keys)
+            _fill_keys(dealt, side, listed, bases, kept, n_batch, keys)
             first = n_begun
             for i in range(n_batch):
                 g = find_or_add(begun_keys, begun_places, keys[i], n_begun)
@@ -515,7 +521,7 @@ def list_states(
                 for k in range(n_types):
                     for i in range(found):
                         dealt[side, _FAILED, listed[k], i] = 0
-            _fill_keys(dealt, side, listed, bases, found, keys)
+            _fill_keys(dealt, side, listed, bases, kept, found, keys)
             for i in range(found):
                 if chances[i] == 0.0:
                     continue
@@ -582,8 +588,11 @@ def _describe_hits(squads, result, side, listed, type_dice, type_cost, n, hits, 
 
 @part
 def room_after(plan, side, remembers):
-    """Most states of an army after the rolls: one place more than before them, since squads are routed."""
-    places = 5 if remembers != 0 else 4
+    """Most states of an army after the rolls: one place more than before them, since squads are routed.
+
+    There are as many places more as `remembers` says: one for squads in flight, one for the destroyed.
+    """
+    places = 4 + remembers
     room = 1.0
     for k in range(plan.n_types[side]):
         n = plan.start[side, plan.listed[side, k]]

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.swing import common_steps
 from simcore.core.threads import share_out
 from simcore.enums import Side, Status
 from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, MAX_CHARACTERS
-from simcore.rulesets.mass_battle.limits import MOST_ENTRIES, MOST_HITS, MOST_ROWS, MOST_STATES, MOST_WAYS
+from simcore.rulesets.mass_battle.limits import (
+    MOST_ENTRIES,
+    MOST_HITS,
+    MOST_ROWS,
+    MOST_SPREAD_STATES,
+    MOST_STATES,
+    MOST_SWINGS,
+    MOST_WAYS,
+)
+from simcore.schema import SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +30,16 @@ if TYPE_CHECKING:
     from simcore.rulesets.mass_battle.encoding import Armies
     from simcore.rulesets.mass_battle.params import MassBattleScenario
 
-__all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battles"]
+__all__ = [
+    "MOST_STATES",
+    "count_spread_states",
+    "count_states",
+    "describe_swing",
+    "effort",
+    "side_states",
+    "solve_battles",
+    "spread_swing",
+]
 
 _AT_A_TIME = 16
 _MANY_AT_A_TIME = 256
@@ -175,6 +194,87 @@ def effort(scenario: MassBattleScenario) -> int:
     """
     turns = scenario.chosen.max_turns or _UNLIMITED
     return count_states(scenario) * _STATE * max(1, turns // _USUAL_TURNS)
+
+
+def count_spread_states(scenario: MassBattleScenario) -> int:
+    """Return how many states the distribution of the swing needs at most: those that count destroyed squads, too.
+
+    Parameters
+    ----------
+    scenario : MassBattleScenario
+
+    Returns
+    -------
+    int
+    """
+    return prod(_spread_room(scenario, side) for side in Side)
+
+
+def _spread_room(scenario: MassBattleScenario, side: Side) -> int:
+    return _places(tuple(scenario.counts(side).values()), 5 if scenario.remembers_flight(side) else 4)
+
+
+def spread_swing(
+    arrays: Armies, scenarios: Sequence[MassBattleScenario], row: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]] | None:
+    """Return the swings of a battle and their probabilities.
+
+    Parameters
+    ----------
+    arrays : Armies
+        M rows.
+    scenarios : sequence of MassBattleScenario
+        The same, small enough by `count_states`.
+    row : int
+
+    Returns
+    -------
+    swings : int64 (n,), chances : float64 (n,)
+        Or None, where there is more to do than allowed.
+    """
+    from simcore.rulesets.mass_battle import solver  # noqa: PLC0415 - compiles kernels
+
+    scenario = scenarios[row]
+    if count_spread_states(scenario) > MOST_SPREAD_STATES:
+        return None
+    of_rows = [name for name in arrays._fields if name != "odds"]
+    alone = arrays._replace(**{name: getattr(arrays, name)[row : row + 1] for name in of_rows})
+    step = max(1, int(common_steps(np.where(alone.counts > 0, alone.cost, 0).astype(np.int64))[0]))
+    own, enemy = (scenario.cost(side) // step for side in Side)
+    if own + enemy > MOST_SWINGS:
+        return None
+    remembers = np.array([[scenario.remembers_flight(side) for side in Side]], dtype=np.int64)
+    rooms = np.array([[_spread_room(scenario, side) for side in Side]], dtype=np.int64)
+    tally, states = np.zeros((1, len(ACCUMULATORS))), np.zeros(1, dtype=np.int64)
+    status, chances = np.full(1, Status.UNSET, dtype=np.uint8), np.zeros(own + enemy + 1)
+    run: Any = solver.spread_battle
+    run(0, alone, remembers, rooms, tally, status, states, step, own, chances)
+    if status[0] != Status.OK:
+        return None
+    return (np.arange(len(chances)) - own) * step, chances
+
+
+def describe_swing(arrays: Armies, scenarios: Sequence[MassBattleScenario], row: int) -> npt.NDArray[np.float64]:
+    """Return what ``simcore.schema.SPREAD`` names of the swing of a battle.
+
+    Parameters
+    ----------
+    arrays, scenarios, row
+        As of `spread_swing`.
+
+    Returns
+    -------
+    float64 (6,)
+        NaN where there is more to do than allowed.
+    """
+    from simcore.core.chain import Sums, describe_spread  # noqa: PLC0415 - compiles kernels
+
+    out = np.full(len(SPREAD), np.nan)
+    found = spread_swing(arrays, scenarios, row)
+    if found is not None:
+        none = np.zeros(0, dtype=np.int64)
+        describe_spread(Sums(none, none, *found, np.array([len(found[0])], dtype=np.int64)), out)
+    return out
 
 
 def solve_battles(
