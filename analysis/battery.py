@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 
 from analysis.frames import SIDES
 from simcore.api import encode_checked, solve_checked
+from simcore.argument import check_path
 from simcore.errors import ScenarioError
 from simcore.model import shown
 from simcore.registry import get_ruleset
@@ -18,18 +21,35 @@ from simcore.schema import AUTO_STATES
 from simcore.unittext import format_units
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
     from simcore.schema import Ruleset, ScenarioModel
 
-__all__ = ["Battery", "Counts", "read_frame"]
+__all__ = ["Battery", "Counts", "announcing", "read_frame"]
 
 FloatArray = npt.NDArray[np.float64]
 Counts = Mapping[str, int]
 """Units of a side by name."""
 
 _BATCH: Final = 512
+_announce: ContextVar[Callable[[], None] | None] = ContextVar("announce", default=None)
+
+
+@contextmanager
+def announcing(announce: Callable[[], None]) -> Iterator[None]:
+    """Have something said before the first battle is solved, when all that was given has been checked.
+
+    Parameters
+    ----------
+    announce : callable
+        Called once.
+    """
+    token = _announce.set(announce)
+    try:
+        yield
+    finally:
+        _announce.reset(token)
 
 
 def read_frame(scenario: Mapping[str, Any] | str | PathLike[str] | None) -> dict[str, Any]:
@@ -46,7 +66,7 @@ def read_frame(scenario: Mapping[str, Any] | str | PathLike[str] | None) -> dict
     """
     if scenario is None:
         return {"ruleset": DEFAULT_RULESET}
-    table = dict(scenario) if isinstance(scenario, Mapping) else read_toml(str(scenario))
+    table = dict(scenario) if isinstance(scenario, Mapping) else read_toml(check_path(scenario, "scenario", "a file"))
     table.setdefault("ruleset", DEFAULT_RULESET)
     for side in SIDES:
         if not isinstance(table.get(side, {}), Mapping):
@@ -164,6 +184,10 @@ class Battery:
         encoded, _, errors = encode_checked(scenarios, self.ruleset)
         for problem in errors.values():
             raise problem
+        announce = _announce.get()
+        if announce is not None:
+            announce()
+            _announce.set(None)
         tally, _, problems = solve_checked(encoded)
         for row, problem in problems.items():
             scenario = scenarios[row]

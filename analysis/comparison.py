@@ -35,6 +35,7 @@ from analysis.measure import Measure, check_part, measures, practical_sizes
 from analysis.multiplicity import benjamini_hochberg, benjamini_yekutieli
 from analysis.standing import MIX_MEASURES, Batched, Duels, compare_mixes
 from analysis.wording import clean, plural
+from simcore.argument import check_choice
 from simcore.errors import ScenarioError
 from simcore.model import shown
 from simcore.run.batch import LOSSES, read_batches, read_outcomes
@@ -296,8 +297,7 @@ def compare(
     first, second = _halves(dir_a, dir_b, between)
     for name, value in (("level", level), ("fdr", fdr)):
         check_part(value, name)
-    if correction not in CORRECTIONS:
-        raise ScenarioError(f'must be one of {", ".join(CORRECTIONS)}, got "{correction}"', field="correction")
+    check_choice(correction, CORRECTIONS, "correction")
     chosen, sizes = measures(first.run, metrics), practical_sizes(practical)
     # Mixes are judged by their win shares, whichever metrics were asked for.
     needed = {measure.name: measure for measure in (*chosen, *measures(first.run, MIX_MEASURES))}

@@ -20,7 +20,8 @@ from analysis.equilibrium import MOST_CELLS, averaged, domination, resampled, so
 from analysis.estimators import critical_value, percent_text
 from analysis.frames import SIDES
 from analysis.wording import clean, count_text, figure_text, plural, points_text, short_label, wrapped
-from simcore.errors import ScenarioError, suggestion
+from simcore.argument import check_choice
+from simcore.errors import ScenarioError
 from simcore.model import shown
 
 if TYPE_CHECKING:
@@ -221,10 +222,7 @@ def game(
     >>> game("results/land-30").support("attacker")  # doctest: +SKIP
     """
     summary = run if isinstance(run, Summary) else summarize(run)
-    if payoff not in PAYOFFS:
-        raise ScenarioError(
-            f"must be {', '.join(PAYOFFS)}, got {shown(payoff)}{suggestion(str(payoff), PAYOFFS)}", field="payoff"
-        )
+    check_choice(payoff, PAYOFFS, "payoff")
     number = len(summary.grid_labels)
     if not number:
         raise ScenarioError("a game needs a matchup; this run has none", field=summary.run.name)

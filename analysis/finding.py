@@ -158,7 +158,7 @@ def _ranking(summary: Summary, side: str) -> Iterable[Finding]:
         yield _sentence(
             "strongest",
             f"{side.capitalize()}s",
-            f"no mix stands out; all {count_text(len(here))} win between "
+            f"No mix stands out; all {count_text(len(here))} win between "
             f"{percent_text(shares.min())} and {percent_text(shares.max())} on average, "
             f"and their intervals overlap{_at(summary, point)}.",
         )
@@ -344,13 +344,13 @@ def _grid_effect(summary: Summary) -> Iterable[Finding]:
         yield _sentence(
             "grid",
             "Effect of the grid",
-            "no mix's mean win share changes by more than the intervals allow for.",
+            "No mix's mean win share changes by more than the intervals allow for.",
         )
         return
     yield _sentence(
         "grid",
         "Effect of the grid",
-        "largest for ",
+        "Largest for ",
         _name(high["mix"]),
         f" as {high['side']}: from {percent_text(low['win_share_mean'])} at "
         f"{summary.grid_labels[int(low['grid_point'])]} to {percent_text(high['win_share_mean'])} at "

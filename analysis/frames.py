@@ -9,20 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.wording import clean, count_text, grid_value_text, plural
+from simcore.argument import check_path
 from simcore.errors import StoreError
-from simcore.run.check import read_columns
+from simcore.run.check import file_digest, read_columns
 from simcore.run.manifest import SCHEMA, DamagedManifestError, newer_schema, parse_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
+    from pathlib import Path
 
 __all__ = ["EXACT", "GRID_PREFIX", "MIXED", "SCHEMA", "SIDES", "SIMULATED", "Run", "load"]
 
@@ -42,6 +43,8 @@ _FIGURES: Final = (
 )  # fmt: skip
 _WINS: Final = {"attacker": ("attacker_wins", "attacker_clears"), "defender": ("defender_wins",)}
 """Wins of folders that do not say what counts as one."""
+_CHECKED_BYTES: Final = 64 * 2**20
+"""Largest table whose checksum is compared on reading: that takes a tenth of a second."""
 _MIX_COLUMNS: Final = ("side", "mix", "units", "cost", "weight")
 _SURVIVOR_COLUMNS: Final = ("matchup", "side", "unit", "outcome", "battles", "start", "mean")
 _SURVIVOR_FIGURES: Final = ("start", "mean")
@@ -234,7 +237,7 @@ def load(folder: str | PathLike[str]) -> Run:
     >>> run = load("results/land-30")  # doctest: +SKIP
     >>> run.matchups[["attacker", "defender", "p_attacker_wins"]]  # doctest: +SKIP
     """
-    path = Path(folder)
+    path = check_path(folder, "folder")
     manifest = _manifest(path)
     run = Run(path=path, manifest=manifest, matchups=pd.DataFrame(), mixes=pd.DataFrame())
     grid, outcomes = run.grid_columns, run.outcomes
@@ -246,10 +249,17 @@ def load(folder: str | PathLike[str]) -> Run:
     file = path / "matchups.parquet"
     _check_numbers(file, matchups, [column for column in needed if column not in _TEXT and column not in grid])
     _check_names(file, matchups, _NAMES)
+    told = manifest.get("matchups")
+    if isinstance(told, int) and len(matchups) != told:
+        raise StoreError(
+            f"{file}: damaged, {count_text(len(matchups))} matchups where its manifest tells of {count_text(told)}; "
+            f"make it again with: simcore resume {path}"
+        )
     if matchups["matchup"].duplicated().any():
         raise StoreError(f'{file}: damaged, column "matchup" has a number twice')
     mixes = _table(path, "mixes", (*_MIX_COLUMNS, *grid))
     _check_survivors(path)
+    _check_digests(path, manifest)
     return Run(path=path, manifest=manifest, matchups=matchups, mixes=mixes)
 
 
@@ -325,6 +335,26 @@ def _table(path: Path, name: str, needed: Iterable[str]) -> pd.DataFrame:
 def _damaged(file: Path, error: BaseException) -> StoreError:
     reason = str(error).strip().split("\n")[0] or type(error).__name__
     return StoreError(f"{file}: damaged, cannot be read ({reason}); run the sweep again")
+
+
+def _check_digests(path: Path, manifest: dict[str, Any]) -> None:
+    """Refuse small tables that are not those the manifest was written with; large ones are for ``simcore doctor``.
+
+    A table that lies beside the manifest of another run would be read like any other.
+    """
+    written = manifest.get("tables")
+    if not isinstance(written, dict):  # of an older version
+        return
+    for name in sorted(written):
+        file = path / f"{name}.parquet"
+        try:
+            is_other = file.stat().st_size <= _CHECKED_BYTES and file_digest(file) != written[name]
+        except OSError as error:
+            raise StoreError(f"{file}: {error.strerror or error}") from error
+        if is_other:
+            raise StoreError(
+                f"{file}: is not the table that its manifest tells of; make it again with: simcore resume {path}"
+            )
 
 
 def _check_columns(file: Path, frame: pd.DataFrame, needed: Iterable[str]) -> None:

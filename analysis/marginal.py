@@ -19,8 +19,8 @@ from analysis.battery import Battery, read_frame
 from analysis.estimators import percent_text
 from analysis.frames import SIDES
 from analysis.wording import clean, figure_text, points_text, short_label, wrapped
+from simcore.argument import check_choice, check_names
 from simcore.errors import ScenarioError
-from simcore.model import shown
 from simcore.unittext import format_units
 
 if TYPE_CHECKING:
@@ -186,8 +186,7 @@ def value(
     >>> bool(found.units["win_share"].iloc[0] > 0)
     True
     """
-    if side not in SIDES:
-        raise ScenarioError(f"must be attacker or defender, got {shown(side)}", field="side")
+    check_choice(side, SIDES, "side")
     frame = read_frame(scenario)
     for name, given in zip(SIDES, (attacker, defender), strict=True):
         if given is not None:
@@ -271,10 +270,8 @@ class _Valuer:
     def _addable(self, units: Sequence[str] | None) -> list[str]:
         """Return the units of which the side may have one more."""
         if units is not None:
-            if isinstance(units, str) or not units:
-                raise ScenarioError(f"must be a list of units, got {shown(units)}", field="units")
             found: dict[str, None] = {}
-            for place, unit in enumerate(units):
+            for place, unit in enumerate(check_names(units, "units", "units")):
                 counts = self.battery.read({unit: 1}, SIDES[self.side], self.both[1 - self.side], f"units[{place}]")
                 found |= dict.fromkeys(counts)
             return list(found)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.frames import SIDES
+from simcore.argument import check_names
 from simcore.errors import ScenarioError, suggestion
 from simcore.model import shown
 from simcore.run.batch import LOSSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from analysis.frames import Run
 
@@ -82,14 +84,12 @@ def measures(run: Run, names: Iterable[str] | None = None) -> tuple[Measure, ...
     if names is None:
         return tuple(measure for name, measure in known.items() if name != _LOSS and not name.startswith("p_"))
     found: dict[str, Measure] = {}
-    for name in names:
+    for name in check_names(names, "metrics", "metrics"):
         if name not in known:
             raise ScenarioError(
                 f'unknown metric "{name}"{suggestion(name, known)}; metrics: {", ".join(known)}', field="metric"
             )
         found[name] = known[name]
-    if not found:
-        raise ScenarioError("needs at least one metric", field="metric")
     return tuple(found.values())
 
 
@@ -128,14 +128,19 @@ def practical_sizes(given: Mapping[str, Any] | None) -> dict[str, float]:
     ScenarioError
         For an unknown kind, or a size that is no number from 0 to 1000.
     """
-    for kind, size in (given or {}).items():
+    sizes: object = {} if given is None else given
+    if not isinstance(sizes, Mapping):
+        raise ScenarioError(f"must be a table of sizes by kind, got {shown(sizes)}", field="practical")
+    for kind, size in sizes.items():
+        if not isinstance(kind, str):
+            raise ScenarioError(f"must name kinds ({', '.join(KINDS)}), got {shown(kind)}", field="practical")
         if kind not in KINDS:
             raise ScenarioError(
                 f'unknown kind "{kind}"{suggestion(kind, KINDS)}; kinds: {", ".join(KINDS)}', field="practical"
             )
         if isinstance(size, bool) or not isinstance(size, int | float) or not 0 <= size <= _LARGEST:
             raise ScenarioError(f"must be a number from 0 to {_LARGEST}, got {shown(size)}", field=f"practical.{kind}")
-    return {**DEFAULT_PRACTICAL, **{kind: float(size) for kind, size in (given or {}).items()}}
+    return {**DEFAULT_PRACTICAL, **{kind: float(size) for kind, size in sizes.items()}}
 
 
 _LARGEST: Final = 1_000

@@ -20,6 +20,7 @@ from analysis.battery import Battery, Counts, read_frame
 from analysis.frames import SIDES, Run, load
 from analysis.wording import clean, figure_text, wrapped
 from analysis.writing import replacing
+from simcore.argument import check_names
 from simcore.errors import ScenarioError, StoreError, suggestion
 from simcore.model import shown
 
@@ -407,17 +408,16 @@ def _is_figure(value: object) -> bool:
 
 
 def _known_units(units: Sequence[str], known: Mapping[str, int], field: str) -> list[str]:
-    if isinstance(units, str) or not units:
-        raise ScenarioError(f"must be a list of units, got {shown(units)}", field=field)
-    for unit in units:
+    named = check_names(units, field, "units")
+    for unit in named:
         if unit not in known:
-            near = suggestion(str(unit), known)
+            near = suggestion(unit, known)
             raise ScenarioError(f"no unit {shown(unit)} with a cost{near}; known: {', '.join(known)}", field=field)
-    return list(dict.fromkeys(units))
+    return list(dict.fromkeys(named))
 
 
 def _sizes(sizes: object) -> tuple[int, ...]:
-    if not isinstance(sizes, Sequence) or isinstance(sizes, str) or not sizes:
+    if not isinstance(sizes, Sequence) or isinstance(sizes, str | bytes) or not sizes:
         raise ScenarioError(f"must be a list of whole numbers, got {shown(sizes)}", field="sizes")
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _MOST_ENEMIES:

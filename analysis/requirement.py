@@ -15,7 +15,8 @@ from analysis.battery import Battery, Counts, read_frame
 from analysis.estimators import percent_text
 from analysis.frames import SIDES
 from analysis.wording import clean, count_text, plural, short_label, wrapped
-from simcore.errors import ScenarioError, suggestion
+from simcore.argument import check_choice, check_flag, check_names
+from simcore.errors import ScenarioError
 from simcore.model import shown
 from simcore.run.mix import count_mixes, list_mixes
 from simcore.unittext import format_units
@@ -198,22 +199,18 @@ def need(
     >>> found.cost, found.mixes["units"].tolist()
     (11, ['2 infantry, 1 tank'])
     """
-    _check_choice(side, SIDES, "side")
-    _check_choice(goal, GOALS, "goal")
+    check_choice(side, SIDES, "side")
+    check_choice(goal, GOALS, "goal")
     _check_chance(chance)
     wrong = {"capture": "defender", "hold": "attacker"}.get(goal)
     if wrong == side:
         raise ScenarioError(f'only the {SIDES[1 - SIDES.index(side)]} can ask for this; use "win"', field="goal")
     battery = Battery(read_frame(scenario))
-    search = _Search(battery, units, against, side=side, goal=goal, chance=float(chance), is_each=bool(each))
+    search = _Search(
+        battery, units, against, side=side, goal=goal, chance=float(chance), is_each=check_flag(each, "each")
+    )
     search.limit(max_cost, max_units)
     return search.run()
-
-
-def _check_choice(value: object, allowed: Sequence[str], field: str) -> None:
-    if value not in allowed:
-        near = suggestion(str(value), allowed)
-        raise ScenarioError(f"must be {', '.join(allowed)}, got {shown(value)}{near}", field=field)
 
 
 def _check_chance(chance: object) -> None:
@@ -250,12 +247,10 @@ class _Search:
         self._tried: dict[Mix, tuple[float, float]] = {}
 
     def _read_units(self, units: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        given: object = units
-        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-            raise ScenarioError(f"must be a list of units, got {shown(units)}", field="units")
+        named = check_names(units, "units", "units")
         probe = self.battery.probe()
         found: dict[str, None] = {}
-        for place, unit in enumerate(units):
+        for place, unit in enumerate(named):
             counts = self.battery.read({unit: 1}, self.side, {probe: 1}, f"units[{place}]")
             found |= dict.fromkeys(counts)
         names = tuple(unit for unit in self.battery.units if unit in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.argument import check_choice, check_flag
 from simcore.core.swing import BINS, Swings
 from simcore.core.threads import usable_threads
 from simcore.distribution import Distribution
 from simcore.enums import Side, Status
 from simcore.errors import KernelStatusError, ScenarioError, suggestion
 from simcore.method import METHODS, choose
-from simcore.model import shown
+from simcore.model import FrozenModel, shown
 from simcore.registry import get_ruleset, ruleset_names
 from simcore.result import Result
 from simcore.scenario import (
@@ -189,7 +190,12 @@ def _whole(value: object, name: str, low: int, high: int) -> int:
 
 
 def _as_scenario(scenario: ScenarioModel | Mapping[str, Any] | str | Path) -> ScenarioModel:
-    return load_scenario(scenario) if isinstance(scenario, Mapping | str | Path) else scenario
+    if isinstance(scenario, Mapping | str | Path):
+        return load_scenario(scenario)
+    given: object = scenario
+    if not isinstance(given, FrozenModel):
+        raise ScenarioError(f"must be a scenario, as a table or the path of its file, got {shown(given)}")
+    return scenario
 
 
 def encode(scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path]) -> Encoded:
@@ -216,7 +222,8 @@ def encode(scenarios: Sequence[ScenarioModel | Mapping[str, Any] | str | Path]) 
     >>> simcore.encode([{"attacker": {"units": "3 infantry"}, "defender": {"units": "2 infantry"}}])
     Encoded(general_combat, 1 scenarios)
     """
-    if isinstance(scenarios, str | Path | Mapping) or not scenarios:
+    given: object = scenarios
+    if isinstance(given, str | bytes | Path | Mapping) or not isinstance(given, Sequence) or not given:
         raise ScenarioError("must be a list of at least one scenario", field="scenarios")
     encoded, _, errors = encode_checked(scenarios)
     for row, problem in errors.items():
@@ -279,12 +286,13 @@ def encode_checked(
     return Encoded(ruleset, tuple(good), ruleset.encode(good)), rows, errors
 
 
+def _check_encoded(encoded: object) -> None:
+    if not isinstance(encoded, Encoded):
+        raise ScenarioError(f"must be what encode returned, got {shown(encoded)}", field="encoded")
+
+
 def _check_pairing(pairing: object) -> None:
-    if pairing not in PAIRINGS:
-        raise ScenarioError(
-            f"must be {', '.join(PAIRINGS)}, got {shown(pairing)}{suggestion(str(pairing), PAIRINGS)}",
-            field="pairing",
-        )
+    check_choice(pairing, PAIRINGS, "pairing")
 
 
 def stream_keys(encoded: Encoded, seed: int, pairing: str) -> npt.NDArray[np.uint64]:
@@ -529,8 +537,10 @@ def simulate(
     >>> int(run.column("battles")[0])
     1000
     """
+    _check_encoded(encoded)
     battles = _whole(battles, "battles", 1, MAX_BATTLES)
     first = _whole(first, "first", 0, 2**62)
+    check_flag(keep_battles, "keep_battles")
     for row, problem in check_size(encoded, battles).items():
         field = problem.field or "battles"
         raise problem.at(field=f"scenarios[{row}].{field}" if len(encoded) > 1 else field)
@@ -625,6 +635,8 @@ def solve(encoded: Encoded, *, distribution: bool = False, threads: int | None =
     >>> float(simcore.solve(encoded).column("outcome.attacker_wins")[0])
     0.25
     """
+    _check_encoded(encoded)
+    check_flag(distribution, "distribution")
     tally, states, problems = solve_checked(encoded, threads=threads)
     for row, problem in problems.items():
         raise problem.at(field=f"scenarios[{row}].method" if len(encoded) > 1 else "method")
@@ -651,7 +663,7 @@ def _way_out(ruleset: Ruleset, scenario: ScenarioModel) -> str:
 
 
 def solve_checked(
-    encoded: Encoded, *, threads: int | None = None
+    encoded: Encoded, *, threads: int | None = None, with_spread: bool = False
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], dict[int, ScenarioError]]:
     """Solve those scenarios that can be solved and report the others.
 
@@ -661,6 +673,8 @@ def solve_checked(
         M scenarios.
     threads : int or None
         As in `solve`.
+    with_spread : bool
+        Whether to find quantiles of the swing also where that takes longer than the solution.
 
     Returns
     -------
@@ -713,7 +727,17 @@ def solve_checked(
                 "the battle has more states than the exact solver has room for; "
                 + _way_out(ruleset, encoded.scenarios[row])
             )
+    if with_spread:
+        _add_spread(encoded, tally, [row for row in rows if row not in problems])
     return tally, reached, problems
+
+
+def _add_spread(encoded: Encoded, tally: npt.NDArray[np.float64], rows: Sequence[int]) -> None:
+    """Fill in what is told of the swing of solved battles, where the solution does not tell it."""
+    ruleset = encoded.ruleset
+    if ruleset.spread is not None:
+        for row in rows:
+            tally[row, len(ruleset.accumulators) :] = ruleset.spread(encoded.arrays, encoded.scenarios, row)
 
 
 def _launch_solver(
@@ -766,6 +790,8 @@ def replay(
     encoded = encode([scenario])
     given = None
     if script is not None:
+        if isinstance(script, str | bytes) or not isinstance(script, Iterable):
+            raise ScenarioError(f"must be a list of whole numbers, got {shown(script)}", field="script")
         given = np.array([_whole(hits, f"script[{i}]", 0, 10**6) for i, hits in enumerate(script)], dtype=np.int64)
         if not len(given):
             raise ScenarioError("must hold the hits of at least one draw point", field="script")
@@ -774,9 +800,7 @@ def replay(
 
 
 def _check_distribution(distribution: object, method: str) -> None:
-    if not isinstance(distribution, bool):
-        raise ScenarioError(f"must be true or false, got {shown(distribution)}", field="distribution")
-    if distribution and method == "simulate":
+    if check_flag(distribution, "distribution") and method == "simulate":
         raise ScenarioError('only battles that are solved have one; use method "exact" or "auto"', field="distribution")
 
 
@@ -850,10 +874,7 @@ def odds(
     >>> simcore.odds("1 tank", "1 infantry", method="simulate", battles=10_000).method
     'simulated'
     """
-    if method not in METHODS:
-        raise ScenarioError(
-            f"must be {', '.join(METHODS)}, got {shown(method)}{suggestion(str(method), METHODS)}", field="method"
-        )
+    check_choice(method, METHODS, "method")
     encoded = encode([_read_battle(attacker, defender, scenario, options)])
     model = encoded.scenarios[0]
     # Whether input is refused does not depend on whether it is needed.
@@ -864,7 +885,7 @@ def odds(
     choice = choose(encoded.ruleset, model) if method == "auto" else None
     reason = choice.reason if choice else None
     if method == "exact" or (choice and choice.is_exact):
-        solved, _, problems = solve_checked(encoded, threads=threads)
+        solved, _, problems = solve_checked(encoded, threads=threads, with_spread=True)
         if not problems:
             ends = _distribute(encoded, 0) if distribution else None
             return Result.from_solution(encoded.ruleset, model, solved[0], reason=reason, distribution=ends)

@@ -47,6 +47,7 @@ _DEEPEST = 50
 _MOST_BITS = 64
 _FIELD_LENGTH = 80
 _COARSEST = 0.5
+_SIDES = ("attacker", "defender")
 
 Method = Literal["auto", "simulate", "exact"]
 Pairing = Literal["matchup", "common", "independent"]
@@ -171,6 +172,8 @@ def load_scenario(scenario: str | Path | Mapping[str, Any], *, source: str = "")
         data = read_toml(scenario)
         source = str(scenario)
         folder = Path(scenario).parent
+    if isinstance(data.get("sweep"), Mapping):
+        raise ScenarioError("is a sweep, not a scenario; run it with: simcore sweep", source=source)
     name = data.get("ruleset", DEFAULT_RULESET)
     if not isinstance(name, str):
         raise ScenarioError(f"must be the name of a ruleset, got {shown(name)}", field="ruleset", source=source)
@@ -321,6 +324,10 @@ def load_sweep(sweep: str | Path | Mapping[str, Any], *, source: str = "") -> Sw
     if "source" in data:
         raise ScenarioError("unknown field", field="source", source=source)
     table = data.get("sweep")
+    if table is None and any(isinstance(data.get(side), Mapping) and "units" in data[side] for side in _SIDES):
+        raise ScenarioError(
+            "is a scenario, not a sweep: it has no table [sweep]; ask for its odds with: simcore odds", source=source
+        )
     if isinstance(table, dict):
         # The table is checked first, so that a wrong field is not hidden by a missing edition file.
         settings = parse_model(SweepSettings, table, source=source, prefix="sweep")

@@ -157,6 +157,9 @@ class Ruleset:
         Most states that the exact solver takes on.
     solve : callable or None
         ``solve(arrays, scenarios, threads) -> (float64 tallies, states, status)``: the exact solver.
+    spread : callable or None
+        ``spread(arrays, scenarios, row) -> float64 (6,)``: what `SPREAD` names, where `solve` does not tell it because
+        it takes much longer than the solution; NaN where it takes too long.
     distribute : callable or None
         ``distribute(arrays, scenarios, row) -> Endings``, or None where a battle has too many states or ends.
     pair : callable or None
@@ -184,6 +187,9 @@ class Ruleset:
         What the length of a battle is counted in: the accumulators ``<rounds>.sum`` and ``<rounds>.sumsq``.
     means : mapping of str to str
         Accumulators that are counted once per battle, with the column of a sweep's table that shows their mean.
+    titles : mapping of str to (str, str)
+        Columns that only some battles have and a report has room for one of, the most telling first: its title, and
+        whether it holds a "share", a "difference" of shares or an "amount".
     kind : str
         Kind of battles that this record resolves; "" for most of them.
     kinds : mapping of str to Ruleset
@@ -214,6 +220,7 @@ class Ruleset:
     may_be_far_smaller: Callable[[Any], bool] = lambda _scenario: False
     most_states: int = MAX_STATES
     solve: Callable[..., tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]] | None = None
+    spread: Callable[[Any, Sequence[Any], int], npt.NDArray[np.float64]] | None = None
     distribute: Callable[[Any, Sequence[Any], int], Endings | None] | None = None
     pair: Callable[[Any, Any], Any] = lambda _first, _second: None
     cannot_simulate: Callable[[Any], str] = lambda _scenario: ""
@@ -226,6 +233,7 @@ class Ruleset:
     unit_names: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     rounds: str = "cycles"
     means: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     kind: str = ""
     kinds: Mapping[str, Ruleset] = field(default_factory=dict)
 

@@ -85,6 +85,7 @@ def fair_price(
 ) -> None:
     """Say what units would have to cost for their equal-cost duels to be even."""
     import analysis
+    from analysis.battery import announcing
 
     tables.check(as_json=as_json)
     numbers = whole_numbers(sizes, "--sizes")
@@ -95,11 +96,11 @@ def fair_price(
         if frame:
             raise ScenarioError("a sweep has its own rules; leave them out, or the folder")
         run = analysis.load(folder)
-        announce_compilation()
-        found = price_run(run, units=names(units), against=names(against), sizes=numbers)
+        with announcing(announce_compilation):
+            found = price_run(run, units=names(units), against=names(against), sizes=numbers)
     else:
-        announce_compilation()
-        found = analysis.price(names(units), against=names(against), sizes=numbers, scenario=frame)
+        with announcing(announce_compilation):
+            found = analysis.price(names(units), against=names(against), sizes=numbers, scenario=frame)
     answer(found, tables, as_json=as_json)
 
 
@@ -125,12 +126,12 @@ def unit_value(
 ) -> None:
     """Say what one more of each unit adds to a side, and how much the order of losses matters."""
     import analysis
+    from analysis.battery import announcing
 
     tables.check(as_json=as_json)
     data, source = read_battle(battle, rules, settings)
     check_scenario(data, source)
-    announce_compilation()
-    with placed(source):
+    with placed(source), announcing(announce_compilation):
         found = analysis.value(scenario=data, side=side, units=names(units))
     answer(found, tables, as_json=as_json)
 
@@ -183,19 +184,20 @@ def needed(
 ) -> None:
     """Find the cheapest mixes of some units that win, capture or hold with at least a stated chance."""
     import analysis
+    from analysis.battery import announcing
 
     tables.check(as_json=as_json)
     frame = read_rules(scenario, rules, settings)
-    announce_compilation()
-    found = analysis.need(
-        names(units) or [],
-        [_weighted(enemy) for enemy in enemies],
-        chance=chance,
-        goal=goal,
-        side=side,
-        each=each,
-        max_cost=max_cost,
-        max_units=max_units,
-        scenario=frame,
-    )
+    with announcing(announce_compilation):
+        found = analysis.need(
+            names(units) or [],
+            [_weighted(enemy) for enemy in enemies],
+            chance=chance,
+            goal=goal,
+            side=side,
+            each=each,
+            max_cost=max_cost,
+            max_units=max_units,
+            scenario=frame,
+        )
     answer(found, tables, as_json=as_json)

@@ -105,8 +105,9 @@ class Goal(StrEnum):
     HOLD = "hold"
 
 
-def read_place(text: str) -> Path:
+def read_place(given: str | Path) -> Path:
     """Read the path of a folder or a file to write; without a name it would be the current folder."""
+    text = str(given)  # a default goes through here too
     if not text or "\0" in text:
         raise typer.BadParameter("must be a path, got " + (f'"{text}"' if not text else "a text with a null byte"))
     return Path(text)

@@ -30,6 +30,8 @@ from analysis.wording import (
     plural,
     points_text,
 )
+from simcore.errors import UnknownRulesetError
+from simcore.registry import get_ruleset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -411,12 +413,13 @@ def _picked(table: pd.DataFrame, quota: int) -> IntArray:
 def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
     quota = max(_MOST_MATCHUP_ROWS // len(points), 3)
     at = summary.grid_points[summary.matchups.index.get_indexer(summary.counted.index)]
+    extra = _extra_column(summary)
     rows = []
     for point in points:
         table = summary.counted if (at == point).all() else summary.counted[at == point]
         table = table.take(_picked(table, quota))
         order = np.argsort(-np.abs(table["swing_mean"].to_numpy(dtype=np.float64)), kind="stable")
-        rows += [_matchup_row(summary, point, row) for row in table.take(order).to_dict(orient="records")]
+        rows += [_matchup_row(summary, point, row, extra) for row in table.take(order).to_dict(orient="records")]
     total = len(summary.counted)
     note = (
         f"{count_text(len(rows))} of {count_text(total)} matchups: the closest, those with the largest swing and "
@@ -429,24 +432,28 @@ def _matchup_rows(summary: Summary, points: Sequence[int]) -> dict[str, Any]:
         "rows": rows,
         "note": note,
         "total": total,
-        "extra": _extra_title(summary),
+        "extra": extra[1],
         "has_risk": bool(summary.counted.get("swing_negative", pd.Series(dtype=np.float64)).notna().any()),
         "rounds": summary.run.rounds.capitalize(),
     }
 
 
-def _extra_title(summary: Summary) -> str:
-    """Return the title of the column that only some battles have."""
+def _extra_column(summary: Summary) -> tuple[str, str, str]:
+    """Return name, title and kind of the column that only some battles have, as their ruleset says it."""
     table = summary.counted
-    if "damage_mean" in table:
-        return "Damage"
-    if "first_mover_edge_mean" in table:
-        return "First mover's edge"
-    # At sea nothing is ever captured: a column of zeros would say no more than its absence.
-    return "Captured" if "p_captured" in table and (table["p_captured"] > 0).any() else ""
+    try:
+        record = get_ruleset(str(summary.run.manifest["ruleset"]))
+    except UnknownRulesetError:  # of a run that another installation made
+        return "", "", ""
+    for each in (*record.kinds.values(), record):
+        for column, (title, kind) in each.titles.items():
+            # A column of zeros would say no more than its absence: at sea nothing is ever captured.
+            if column in table and (table[column] != 0).any():
+                return column, title, kind
+    return "", "", ""
 
 
-def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[str, Any]:
+def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any], extra: tuple[str, str, str]) -> dict[str, Any]:
     is_exact = row["method"] == EXACT
     wins = [float(row[f"{side}_win_share"]) for side in SIDES]
     other = max(1.0 - sum(wins), 0.0)
@@ -480,7 +487,7 @@ def _matchup_row(summary: Summary, point: int, row: Mapping[Any, Any]) -> dict[s
         "strip": swing_strip(row),
         "risk": _risk_figure(row),
         "length": figure_cell(length, figure_text(length)),
-        "extra": _extra_figure(row),
+        "extra": _extra_figure(row, extra[0], extra[2]),
         "command": f"simcore odds {arguments} {command.options(summary.run, row)}",
     }
 
@@ -494,15 +501,15 @@ def _risk_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
     return figure_cell(risk, percent_text(risk), bounds)
 
 
-def _extra_figure(row: Mapping[Any, Any]) -> dict[str, Any]:
-    if "damage_mean" in row:
-        return figure_cell(row["damage_mean"], figure_text(row["damage_mean"]), f"± {figure_text(row['damage_sd'])}")
-    if "first_mover_edge_mean" in row:
-        edge, error = row["first_mover_edge_mean"], row["first_mover_edge_se"]
-        return figure_cell(edge, points_text(edge), f"± {points_text(error).lstrip('+')}")
-    return (
-        figure_cell(row["p_captured"], percent_text(row["p_captured"])) if "p_captured" in row else figure_cell(0.0, "")
-    )
+def _extra_figure(row: Mapping[Any, Any], column: str, kind: str) -> dict[str, Any]:
+    if not column:
+        return figure_cell(0.0, "")
+    value, stem = row[column], column.removesuffix("_mean")
+    if kind == "share":
+        return figure_cell(value, percent_text(value))
+    if kind == "difference":
+        return figure_cell(value, points_text(value), f"± {points_text(row[f'{stem}_se']).lstrip('+')}")
+    return figure_cell(value, figure_text(value), f"± {figure_text(row[f'{stem}_sd'])}")
 
 
 # -------------------------------------------------------------------------------------- survivors, failures

@@ -22,6 +22,7 @@ from analysis.comparison import Comparison, compare
 from analysis.reporting.content import page_content
 from analysis.reporting.contrast import comparison_content
 from analysis.writing import replacing
+from simcore.argument import check_path
 from simcore.errors import StoreError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def report(
     PosixPath('results/land-30/report.html')
     """
     summary = folder if isinstance(folder, Summary) else summarize(folder)
-    target = summary.run.path / "report.html" if out is None else Path(out)
+    target = summary.run.path / "report.html" if out is None else check_path(out, "out", "a file")
     comparison = against if against is None or isinstance(against, Comparison) else compare(against, summary.run)
     if not target.name:
         raise StoreError(f"{target}: cannot be written: is a folder, not a file")

@@ -172,7 +172,9 @@ def part(function: _F) -> _F:
 def leaf(function: _F) -> _F:
     """Compile a part that makes no arrays and returns none, nor calls anything that does.
 
-    It counts no references to arrays, which takes longer than short kernels themselves: who calls it holds them.
+    It counts no references to arrays, which takes longer than short kernels themselves: who calls it holds them. In
+    kernels that do make arrays, or call such, `borrowed` spares the counting for those that they were handed; neither
+    can take the other's place.
     """
     return _NUMBA.njit(  # type: ignore[no-any-return]
         cache=True,

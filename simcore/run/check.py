@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-__all__ = ["Findings", "check_folder", "read_columns"]
+__all__ = ["Findings", "check_folder", "file_digest", "read_columns"]
 
 _BLOCK: Final = 2**20
 _COLUMNS_AT_ONCE: Final = 8
@@ -130,7 +130,7 @@ def _check_tables(folder: Path, manifest: dict[str, Any], problems: list[str]) -
     for name in TABLES:
         path = folder / f"{name}.parquet"
         try:
-            found[name] = "whole" if _digest(path) == written.get(name) else "damaged"
+            found[name] = "whole" if file_digest(path) == written.get(name) else "damaged"
         except OSError as problem:
             found[name] = "missing"
             problems.append(f"{path}: {problem.strerror}")
@@ -139,7 +139,18 @@ def _check_tables(folder: Path, manifest: dict[str, Any], problems: list[str]) -
     return found
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    str
+        Hexadecimal.
+    """
     found = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):

@@ -106,7 +106,7 @@ class _Part:
         encoded, numbers = self._encode([number for number in places if number in self.job.scenarios])
         if not numbers:
             return
-        found, _, problems = api.solve_checked(encoded, threads=self.threads)
+        found, _, problems = api.solve_checked(encoded, threads=self.threads, with_spread=True)
         for row, number in enumerate(numbers):
             if row not in problems:
                 self.tallies[places[number]] = found[row].view(np.int64)
@@ -245,6 +245,9 @@ def check_choice(threads: int | None, scheduler: str | None, workers: int | None
             raise ScenarioError(f"must be a whole number from 1 up, got {shown(value)}", field=name)
     if workers is not None and workers > _MOST_WORKERS:
         raise ScenarioError(f"must be at most {_MOST_WORKERS:,}, got {shown(workers)}", field="workers")
+    address: object = scheduler
+    if address is not None and not isinstance(address, str):
+        raise ScenarioError(f"must be an address as text, got {shown(address)}", field="scheduler")
     if scheduler is not None and workers is not None:
         raise ScenarioError("give the scheduler of a running cluster or a number of workers, not both", field="workers")
     if threads is not None and (scheduler is not None or workers is not None):

@@ -387,12 +387,13 @@ def merge_runs(
         for source in sources:
             source.session.find_parts()
         store = stack.enter_context(Store(target))
-        _copy_parts(sources, store)
         merged = Session(plan, store, _Absent(target), Silent())
         seeds = list(dict.fromkeys(source.plan.seed for source in sources))
         with writing_tables(store, plan, are_seeds_text=len(seeds) > 1) as tables:
             for total in _totals(plan, sources, numbers):
                 tables.add(total)
+            # Runs that do not belong together are known by now, and leave nothing behind.
+            _copy_parts(sources, store)
         parts = len({name for source in sources for name in source.session.names()})
         merged.finish_merged(tables, seeds, [dict(source.facts) for source in sources], parts)
         return SweepResult(

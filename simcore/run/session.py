@@ -9,6 +9,7 @@ import itertools
 import os
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import attrgetter
@@ -21,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 import simcore
+from simcore.argument import check_flag, check_path
 from simcore.core.jit import source_digest
 from simcore.core.rng import RNG_VERSION
 from simcore.errors import ClusterError, ResumeMismatchError, ScenarioError, StoreError
@@ -38,7 +40,7 @@ from simcore.run.wave import Course, Stage, Wave
 from simcore.scenario import SweepFile, load_scenario, load_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -212,6 +214,10 @@ def sweep(
     config = path_or_config if isinstance(path_or_config, SweepFile) else load_sweep(_as_source(path_or_config))
     folder = results_folder(config, out)
     check_choice(threads, scheduler, workers)
+    check_flag(resume, "resume")
+    check_flag(top_up, "top_up")
+    if not (progress is None or isinstance(progress, bool) or callable(getattr(progress, "advance", None))):
+        raise ScenarioError(f"must be true, false or a Progress, got {shown(progress)}", field="progress")
     shows = choose_progress(asked=bool(progress)) if progress is None or isinstance(progress, bool) else progress
     if top_up and not resume:
         raise ScenarioError("a sweep that is computed anew cannot be topped up", field="top_up")
@@ -248,8 +254,9 @@ def resume(
     StoreError
         When the folder holds no sweep, or its manifest is damaged.
     """
-    content = read_manifest(Path(out))
-    path = Path(out) / MANIFEST
+    folder = check_path(out, "out")
+    content = read_manifest(folder)
+    path = folder / MANIFEST
     if content.get("merged_from"):
         raise StoreError(f"{out}: was merged from other runs and is finished")
     table = sweep_of(content, path)
@@ -357,6 +364,8 @@ def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None)
             field="sweep.name",
             source=config.source,
         )
+    if out is not None:
+        check_path(out, "out")
     chosen = out if out is not None else config.sweep.out
     folder = Path(_RESULTS) / name if chosen is None else Path(chosen)
     try:
@@ -372,7 +381,7 @@ def results_folder(config: SweepFile, out: str | os.PathLike[str] | None = None)
 
 
 def _as_source(given: str | os.PathLike[str] | Mapping[str, Any]) -> str | Path | Mapping[str, Any]:
-    return Path(given) if isinstance(given, os.PathLike) else given
+    return given if isinstance(given, Mapping) else check_path(given, "path_or_config", "a sweep file")
 
 
 def _now() -> str:

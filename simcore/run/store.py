@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -24,7 +25,7 @@ import pyarrow.parquet as pq
 
 from simcore.core.swing import Swings
 from simcore.errors import StoreError
-from simcore.run.lock import FolderLock
+from simcore.run.lock import LOCK, FolderLock
 from simcore.run.manifest import DamagedManifestError, encode_manifest, parse_manifest
 
 if TYPE_CHECKING:
@@ -390,8 +391,10 @@ class Store:
         self.reports: list[str] = []
         self._parts = folder / PARTS
         self._lock: FolderLock | None = None
+        self._made: list[Path] = []
 
     def __enter__(self) -> Self:
+        self._made = list(itertools.takewhile(lambda path: not path.exists(), (self._parts, *self._parts.parents)))
         with readable(self.folder, "use this as results folder"):
             _make_folder(self._parts)
         self._lock = FolderLock(self.folder)
@@ -405,12 +408,36 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Whoever opened the lock's file in this moment notices that it is gone.
+        is_empty = kind is not None and self._came_to_nothing()
+        if is_empty:
+            with contextlib.suppress(OSError):
+                (self.folder / LOCK).unlink()
         self._release()
+        if is_empty:
+            self._remove_made()
 
     def _release(self) -> None:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+    def _came_to_nothing(self) -> bool:
+        """Return whether the folder was made for this run and holds nothing but the lock."""
+        if self.folder not in self._made:
+            return False
+        try:
+            return {path.name for path in self.folder.iterdir()} <= {PARTS, LOCK} and not any(self._parts.iterdir())
+        except OSError:
+            return False
+
+    def _remove_made(self) -> None:
+        """Remove the folders that were made for this run; what holds a file stays."""
+        for folder in self._made:
+            try:
+                folder.rmdir()
+            except OSError:
+                return
 
     def _remove_leftovers(self) -> None:
         """Remove what a killed run was writing; under the lock nobody else can own these files."""

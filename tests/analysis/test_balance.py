@@ -284,7 +284,7 @@ def test_all_ties(tmp_path: Path) -> None:
     assert set(summary.matchups["favourite"]) == {"none"}
     text = "\n".join(summary.headlines)
     assert "0 of 4 matchups favour the attacker, 0 the defender, 4 neither clearly" in text
-    assert "Attackers: no mix stands out; all 2 win between 48.0 % and 48.0 %" in text
+    assert "Attackers: No mix stands out; all 2 win between 48.0 % and 48.0 %" in text
     assert "Strongest" not in text
     assert "no clear favourite" in text
 
@@ -393,7 +393,7 @@ def test_grid_points_are_kept_apart(tmp_path: Path) -> None:
 
 def test_a_grid_without_effect_says_so(tmp_path: Path) -> None:
     text = "\n".join(_grid_run(tmp_path / "run", [600, 605]).headlines)
-    assert "no mix's mean win share changes by more than the intervals allow for" in text
+    assert "No mix's mean win share changes by more than the intervals allow for" in text
 
 
 def test_many_grid_points_do_not_flood_the_terminal(tmp_path: Path) -> None:
@@ -490,3 +490,24 @@ def test_equal_cost_and_the_field(tmp_path: Path) -> None:
     assert lonely["n_equal_cost"] == 0
     assert np.isnan(lonely["win_share_equal_cost"])
     assert np.isnan(lonely["equal_cost_rank"])
+
+
+def test_findings_are_sentences(tmp_path: Path) -> None:
+    """Each begins with a capital letter, a figure or a name, and ends in a full stop."""
+    pairs = [(one, two) for one in (A, B) for two in (X, Y)]
+    runs = {
+        "ties": ([matchup(*pair, counts(480, 480, both_destroyed=40)) for pair in pairs], None),
+        "clear": ([matchup(*pair, counts(900 - 9 * i, 100 + 9 * i)) for i, pair in enumerate(pairs)], None),
+        "grid": (
+            [matchup(*pair, counts(500, 500), edition__tank__cost=cost) for cost in (5, 6) for pair in pairs],
+            {"edition.tank.cost": [5, 6]},
+        ),
+    }
+    seen = set()
+    for name, (rows, grid) in runs.items():
+        for finding in analysis.summarize(write(tmp_path / name, rows, grid=grid)).findings:
+            seen.add(finding.title)
+            first = finding.pieces[0]
+            assert first.is_name or not first.text.strip()[0].islower(), finding.text
+            assert finding.text.endswith("."), finding.text
+    assert {"Attackers", "Effect of the grid", "Closest", "Balance"} <= seen

@@ -256,14 +256,14 @@ def test_what_cannot_be_compared(before: Path, tmp_path: Path) -> None:
         analysis.compare(before, between=5)  # type: ignore[arg-type]
     for options, message in (
         ({"metrics": ["swin"]}, 'unknown metric "swin" \\(did you mean "swing"'),
-        ({"metrics": []}, "at least one metric"),
+        ({"metrics": []}, "metrics: must be a list of metrics with at least one in it"),
         ({"practical": {"shares": 1}}, 'unknown kind "shares" \\(did you mean "share"'),
         ({"practical": {"share": "x"}}, 'practical.share: must be a number from 0 to 1000, got "x"'),
         ({"practical": {"share": -1}}, "practical.share: must be a number from 0"),
         ({"fdr": "x"}, "fdr: must be a number between 0 and 1"),
         ({"level": None}, "level: must be a number between 0 and 1"),
         ({"fdr": 0}, "fdr: must be a number between 0 and 1, got 0"),
-        ({"correction": "holm"}, "correction: must be one of auto, hochberg, yekutieli"),
+        ({"correction": "holm"}, "correction: must be auto, hochberg, yekutieli, got"),
     ):
         with pytest.raises(ScenarioError, match=message):
             analysis.compare(before, before, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,6 +11,8 @@ import pytest
 
 import analysis
 from simcore.errors import StoreError
+from simcore.run.check import file_digest
+from simcore.run.manifest import SCHEMA
 from tests.analysis.folders import Mix, battlefield, matchup, some_mixes, write, write_columns
 
 if TYPE_CHECKING:
@@ -91,8 +94,8 @@ def test_damaged_manifest(folder: Path, content: bytes) -> None:
 
 
 def test_newer_and_unknown_schema(folder: Path) -> None:
-    _change(folder, schema=2)
-    with pytest.raises(StoreError, match=r"manifest\.json: schema 2 is newer .* install a newer simcore"):
+    _change(folder, schema=SCHEMA + 1)
+    with pytest.raises(StoreError, match=rf"manifest\.json: schema {SCHEMA + 1} is newer .* install a newer simcore"):
         analysis.load(folder)
     _change(folder, schema=0)
     with pytest.raises(StoreError, match="schema 0 is not known"):
@@ -213,3 +216,30 @@ def test_survivors_that_no_sweep_writes(folder: Path, column: str, value: Any) -
     pd.read_parquet(file).assign(**{column: value}).to_parquet(file)
     with pytest.raises(StoreError, match=r"survivors\.parquet: "):
         analysis.load(folder).survivors_of([0])
+
+
+def _sign(folder: Path) -> None:
+    tables = ("matchups", "mixes", "survivors")
+    _change(folder, tables={name: file_digest(folder / f"{name}.parquet") for name in tables})
+
+
+@pytest.mark.parametrize("table", ["matchups", "mixes", "survivors"])
+def test_a_table_of_another_run_is_refused(
+    folder: Path, tmp_path: Path, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _sign(folder)
+    assert len(analysis.load(folder).matchups) == 2
+    counts = {"attacker_wins": 77, "defender_wins": 3}
+    other = write(tmp_path / "other", [matchup(ONE, TWO, counts), matchup(TWO, ONE, counts)])
+    shutil.copy(other / f"{table}.parquet", folder)
+    with pytest.raises(StoreError, match=rf"{table}\.parquet: is not the table that its manifest tells of"):
+        analysis.load(folder)
+    # Reading a table of many millions of rows twice would take too long; `simcore doctor` does.
+    monkeypatch.setattr("analysis.frames._CHECKED_BYTES", 10)
+    assert len(analysis.load(folder).matchups) == 2
+
+
+def test_rows_are_counted_at_any_size(folder: Path) -> None:
+    _change(folder, matchups=3)
+    with pytest.raises(StoreError, match="2 matchups where its manifest tells of 3"):
+        analysis.load(folder)

@@ -145,7 +145,7 @@ def test_other_rulesets_need_no_special_case() -> None:
         ({"chance": True}, "chance"),
         ({"goal": "survive"}, "goal: must be win, capture, hold"),
         ({"goal": "hold"}, "goal: only the defender"),
-        ({"side": "both"}, "side: must be attacker, defender"),
+        ({"side": "both"}, "side: must be attacker or defender"),
         ({"units": ["dragon"]}, r"units\[0\]: unknown unit"),
         ({"units": "tank"}, "units: must be a list"),
         ({"against": "2 dragon"}, "against: unknown unit"),

@@ -62,8 +62,10 @@ def test_the_report_shows_the_chance_with_its_interval(tmp_path: Path) -> None:
     row = analysis.summarize(folder).matchups.iloc[0]
     page = analysis.report(folder).read_text(encoding="utf-8")
     assert "Chance of a loss" in page
-    assert f"{swing_range(row)}</small>" in page
-    assert page.count(f'aria-label="{swing_strip(row)["label"]}"') == 2, "in the table and among the closest"
+    assert f"{swing_range(row.to_dict())}</small>" in page
+    strip = swing_strip(row.to_dict())
+    assert strip is not None
+    assert page.count(f'aria-label="{strip["label"]}"') == 2, "in the table and among the closest"
     shown = [f"{100 * row[f'{end}_swing_negative']:.1f}" for end in ("lo", "hi")]
     assert all(text in page for text in shown)
 

@@ -419,3 +419,46 @@ def test_a_manifest_that_cannot_be_read_is_no_finished_sweep(cli: Cli, tmp_path:
 def test_errors_in_a_real_process(shell: Cli) -> None:
     answer = shell("odds", "3 infantri", "2 infantry", "--json")
     assert answer.problem == 'attacker.units: unknown unit "infantri" (did you mean "infantry"?)'
+
+
+@pytest.mark.parametrize("verb", ["odds", "replay", "share", "value"])
+def test_a_sweep_file_is_no_scenario(cli: Cli, tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "night.toml"
+    sides = "".join(f'[{side}]\nmixes = ["1 infantry"]\n' for side in ("attacker", "defender"))
+    path.write_text(f'[sweep]\nname = "x"\n{sides}', encoding="utf-8")
+    assert cli(verb, path).problem == f"{path}: is a sweep, not a scenario; run it with: simcore sweep"
+
+
+@pytest.mark.parametrize("verb", ["sweep", "nightly"])
+def test_a_scenario_is_no_sweep_file(cli: Cli, tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "battle.toml"
+    path.write_text('[attacker]\nunits = "1 infantry"\n[defender]\nunits = "1 infantry"\n', encoding="utf-8")
+    problem = cli(verb, path).problem
+    assert problem.startswith(f"{path}: is a scenario, not a sweep")
+    assert problem.endswith("simcore odds")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("price", "--units", "dragon"),
+        ("price", "--against", "dragon"),
+        ("price", "--sizes", "0"),
+        ("need", "dragon", "2 infantry"),
+        ("need", "infantry", "2 dragon"),
+        ("need", "infantry", "2 infantry", "--chance", "2"),
+        ("value", "2 infantry", "1 infantry", "--units", "dragon"),
+    ],
+)
+def test_nothing_is_compiled_for_input_that_cannot_be_used(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("simcore.core.jit.is_cache_cold", lambda: True)
+    assert cli(*words).problem  # one line on stderr, and it is not the one that speaks of compiling
+
+
+def test_a_first_run_says_what_it_waits_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simcore.core.jit.is_cache_cold", lambda: True)
+    answer = cli("need", "infantry", "1 infantry")
+    assert answer.code == 0
+    assert answer.err.count("compiling") == 1

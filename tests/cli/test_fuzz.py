@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import simcore
@@ -78,7 +78,7 @@ VALUES = st.recursive(
     ),
     max_leaves=5,
 )
-FEW = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=300)
 
 
 def _paths(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

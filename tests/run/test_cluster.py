@@ -233,6 +233,12 @@ def test_what_cannot_be_used_is_said(given: dict[str, Any], words: str) -> None:
     assert words in str(caught.value)
 
 
+def test_a_wrong_address_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="must be the address of a scheduler"):
+        sweep(small(), tmp_path / "deep" / "out", scheduler="foo://x:1")
+    assert not (tmp_path / "deep").exists()
+
+
 def test_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("simcore.run.cluster")
     monkeypatch.setitem(sys.modules, "simcore.run.cluster", None)

@@ -272,3 +272,20 @@ def test_an_interrupted_merge_is_made_again(tmp_path: Path, monkeypatch: pytest.
     merge_runs(folders, tmp_path / "out")
     merge_runs(folders, tmp_path / "other")
     assert digests(tmp_path / "out") == digests(tmp_path / "other")
+
+
+def test_runs_that_turn_out_late_not_to_belong_together_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What counts battles twice is only seen when the parts are read, where matchups may have been solved."""
+    for name in ("a", "b"):
+        sweep(config(), tmp_path / name)
+    monkeypatch.setattr("simcore.run.merge._check_seeds", lambda *_: None)
+    with pytest.raises(StoreError, match="no battle counts twice"):
+        merge_runs([tmp_path / "a", tmp_path / "b"], tmp_path / "deep" / "merged")
+    assert not (tmp_path / "deep").exists()
+    (tmp_path / "kept").mkdir()
+    with pytest.raises(StoreError, match="no battle counts twice"):
+        merge_runs([tmp_path / "a", tmp_path / "b"], tmp_path / "kept")
+    assert not list((tmp_path / "kept" / "parts").iterdir())
+    assert not list((tmp_path / "kept").glob("*.parquet"))

@@ -18,7 +18,7 @@ from simcore.errors import StoreError
 from simcore.run.store import PartRows, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 NAME = "ab" * 32
@@ -335,3 +335,31 @@ def test_what_cannot_be_written_is_told_even_if_nothing_can_be_removed(
     monkeypatch.setattr("pathlib.Path.unlink", refuse)
     with pytest.raises(StoreError, match=r"manifest\.json: cannot write: Permission denied"):
         store.write_manifest({})
+
+
+def test_a_run_that_comes_to_nothing_leaves_no_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "out"
+    with pytest.raises(RuntimeError), Store(folder):
+        raise RuntimeError
+    assert not (tmp_path / "deep").exists()
+    with Store(folder):
+        pass
+    assert folder.is_dir(), "what ended well stays, though it is empty"
+    with pytest.raises(RuntimeError), Store(folder):
+        raise RuntimeError
+    assert folder.is_dir(), "so does a folder that was there before"
+
+
+def _fail_after(folder: Path, store_something: Callable[[Store], None]) -> None:
+    with Store(folder) as store:
+        store_something(store)
+        raise RuntimeError
+
+
+def test_a_run_that_stored_something_keeps_it(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        _fail_after(tmp_path / "out", lambda store: store.write_manifest({"state": "running"}))
+    assert (tmp_path / "out" / "manifest.json").is_file()
+    with pytest.raises(RuntimeError):
+        _fail_after(tmp_path / "other", lambda store: store.write_part(NAME, make_rows()))
+    assert (tmp_path / "other" / "parts" / f"{NAME}.parquet").is_file()

@@ -176,5 +176,6 @@ _SKIRMISHES = replace(
     distribute=None,
     rounds="turns",
     means=skirmish_encoding.MEANS,
+    titles={"first_mover_edge_mean": ("First mover's edge", "difference")},
 )
 RULESET = replace(_ATTACKS, kinds={"skirmish": _SKIRMISHES})

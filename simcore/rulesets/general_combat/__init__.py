@@ -223,6 +223,7 @@ _BATTLES = Ruleset(
     kind_of=_kind_of,
     plain=_plain,
     means=_MEANS,
+    titles={"p_captured": ("Captured", "share")},
 )
 _ASSAULTS = replace(
     _BATTLES,
@@ -250,5 +251,6 @@ _RAIDS = replace(
     swing_bound=raid_swing_bound,
     solve=solve_raids,
     distribute=_distribute_raid,
+    titles={"damage_mean": ("Damage", "amount")},
 )
 RULESET = replace(_BATTLES, kinds={"assault": _ASSAULTS, "raid": _RAIDS})

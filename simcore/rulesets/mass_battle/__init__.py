@@ -15,7 +15,7 @@ from simcore.rulesets.mass_battle.encoding import (
     swing_bins,
     swing_bound,
 )
-from simcore.rulesets.mass_battle.exact import MOST_STATES, count_states, effort, solve_battles
+from simcore.rulesets.mass_battle.exact import MOST_STATES, count_states, describe_swing, effort, solve_battles
 from simcore.rulesets.mass_battle.params import MassBattleScenario, parse_scenario, squad_types
 from simcore.schema import Ruleset, Tallies
 
@@ -89,6 +89,7 @@ RULESET = Ruleset(
     effort=effort,
     most_states=MOST_STATES,
     solve=solve_battles,
+    spread=describe_swing,
     rounds="turns",
     means={
         f"squads.{side}.{status}": f"{side}_{status}_mean" for side in ("attacker", "defender") for status in STATUSES

@@ -57,6 +57,10 @@ _LANES = 32
 _MANY = 1 << 16
 """More than an army has squads."""
 
+_LEFT, _ACTIVE_SQUADS, _REACH, _HIT_START, _SIZE, _NUMBERS = range(6)
+"""Rows of what is known of each state, and their number."""
+_BROKEN, _PURSUERS, _BEGUN = range(3)
+"""Rows of what is known of each state after the rolls."""
 AFTER, COST, SQUADS, DICE = range(4)
 """Columns of `Army.hits`."""
 
@@ -123,18 +127,21 @@ def load_state(listed, squads, side, states, s, start, stop):
         t = listed[k]
         for standing in range(N_STANDINGS):
             n = states[s, standing, t] if standing < _IN_PLAY else 0
+            if standing == _DESTROYED and states.shape[1] > _IN_PLAY:
+                n = states[s, _IN_PLAY, t]
             for i in range(start, stop):
                 squads[side, standing, t, i] = n
 
 
 @leaf
-def _fill_keys(squads, side, listed, bases, n, keys):
-    """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1."""
+def _fill_keys(squads, side, listed, bases, kept, n, keys):
+    """Fill `keys` with the numbers of the states in lanes 0 to `n` - 1, of which so many standings are kept."""
     for i in range(n):
         keys[i] = 0
     for k in range(len(listed)):
         t = listed[k]
-        for standing in range(_IN_PLAY):
+        for column in range(kept):
+            standing = column if column < _IN_PLAY else _DESTROYED
             for i in range(n):
                 keys[i] = keys[i] * bases[k] + squads[side, standing, t, i]
 
@@ -144,8 +151,8 @@ def _keep_state(squads, side, listed, i, states, n):
     """Copy the state in lane `i` to the end of a list of `n`."""
     for k in range(len(listed)):
         t = listed[k]
-        for standing in range(_IN_PLAY):
-            states[n, standing, t] = squads[side, standing, t, i]
+        for column in range(states.shape[1]):
+            states[n, column, t] = squads[side, column if column < _IN_PLAY else _DESTROYED, t, i]
 
 
 @leaf
@@ -233,27 +240,34 @@ def count_outcomes(n):
 
 
 @part
-def _sort_states(listed, rules, before, active, n):
-    """Return the sizes of an army's states in falling order, the states in this order, and the place of each.
+def _sort_states(listed, rules, before, numbers, n):
+    """Return the states of an army in falling order of their sizes, with their numbers, and the place of each.
 
     The solver takes states out one after the other, and little work is made by those that come back last.
     """
-    size = np.zeros(n, dtype=np.int64)
-    rank = np.zeros(n, dtype=np.int64)
+    ranks = np.zeros((2, n), dtype=np.int64)
+    rank, place = ranks[0], ranks[1]
     last = _FAILED if rules[_UNLIMITED] != 0 else _LATE
     for s in range(n):
         away = np.int64(0)
         for k in range(len(listed)):
             t = listed[k]
             for standing in range(last + 1):
-                size[s] += before[s, standing, t]
+                numbers[_SIZE, s] += before[s, standing, t]
                 away += standing * before[s, standing, t]
-        rank[s] = ((_MANY - size[s]) * _MANY + active[s]) * 4 * _MANY - away
+        rank[s] = ((_MANY - numbers[_SIZE, s]) * _MANY + numbers[_ACTIVE_SQUADS, s]) * 4 * _MANY - away
     order = np.argsort(rank, kind="mergesort")
-    place = np.zeros(n, dtype=np.int64)
+    states = np.empty((n, _IN_PLAY, MAX_TYPES), dtype=np.int16)
+    out = np.empty((_NUMBERS, n), dtype=np.int64)
     for s in range(n):
-        place[order[s]] = s
-    return size[order], order, place
+        source = order[s]
+        place[source] = s
+        for c in range(_NUMBERS):
+            out[c, s] = numbers[c, source]
+        for standing in range(_IN_PLAY):
+            for t in range(MAX_TYPES):
+                states[s, standing, t] = before[source, standing, t]
+    return states, out, place
 
 
 @part
@@ -325,7 +339,7 @@ def lanes_for(plan, side, most_effects):
 
 @part
 def list_states(
-    rules, lent_plan, odds, side, remembers, most_effects, most_ones, room_before, room_after, lent_bench
+    rules, lent_plan, odds, side, remembers, counts_lost, most_effects, most_ones, room_before, room_after, lent_bench
 ):  # fmt: skip
     """List all states of an army that can be reached, and what leads from one to the other.
 
@@ -335,6 +349,8 @@ def list_states(
     side : int64
     remembers : bool
         Whether states remember squads in flight.
+    counts_lost : bool
+        Whether they count destroyed squads, too, in one more column: costs are then those of all squads destroyed.
     most_effects, most_ones : int64
         Most effects of an enemy's roll, and largest number of own ones that is told apart.
     room_before, room_after : int64
@@ -351,10 +367,9 @@ def list_states(
     plan, bench = borrowed(lent_plan), borrowed(lent_bench)
     n_types = plan.n_types[side]
     listed = plan.listed[side, :n_types]
-    bases = np.zeros(n_types, dtype=np.int64)
-    type_dice = np.zeros(n_types, dtype=np.int64)
-    type_cost = np.zeros(n_types, dtype=np.int64)
-    mobile = np.zeros(n_types, dtype=np.int64)
+    # Few arrays: making one takes as long as what is done with it for a small army.
+    of_types = np.zeros((4, n_types), dtype=np.int64)
+    bases, type_dice, type_cost, mobile = of_types[0], of_types[1], of_types[2], of_types[3]
     for k in range(n_types):
         t = listed[k]
         bases[k] = plan.start[side, t] + 1
@@ -363,26 +378,27 @@ def list_states(
         mobile[k] = plan.mobile[side, t]
     squads, dealt, effects, fresh, ones, tried, hits_rolled, keys, chances, origins, batch, counts, scratch = bench
     at_once = min(np.int64(len(batch)), len(chances) // _rally_lanes(plan, side))
-    before_keys, before_places = new_table(slots_for(room_before))
-    after_keys, after_places = new_table(slots_for(room_after))
-    begun_keys, begun_places = new_table(slots_for(room_after))
-    before = np.zeros((room_before, _IN_PLAY, MAX_TYPES), dtype=np.int16)
-    after = np.zeros((room_after, _IN_PLAY, MAX_TYPES), dtype=np.int16)
-    left = np.zeros(room_before, dtype=np.int64)
-    active = np.zeros(room_before, dtype=np.int64)
-    reach = np.zeros(room_before, dtype=np.int64)
-    broken = np.zeros(room_after, dtype=np.int64)
-    pursuers = np.zeros(room_after, dtype=np.int64)
-    hit_start = np.zeros(room_before, dtype=np.int64)
+    few, many = slots_for(room_before), slots_for(room_after)
+    keys_of, places_of = new_table(few + 2 * many)
+    before_keys, before_places = keys_of[:few], places_of[:few]
+    after_keys, after_places = keys_of[few : few + many], places_of[few : few + many]
+    begun_keys, begun_places = keys_of[few + many :], places_of[few + many :]
+    kept = np.int64(_IN_PLAY + 1 if counts_lost else _IN_PLAY)
+    before = np.zeros((room_before, kept, MAX_TYPES), dtype=np.int16)
+    after = np.zeros((room_after, kept, MAX_TYPES), dtype=np.int16)
+    numbers = np.zeros((_NUMBERS, room_before), dtype=np.int64)
+    left, active, reach, hit_start = numbers[_LEFT], numbers[_ACTIVE_SQUADS], numbers[_REACH], numbers[_HIT_START]
+    of_after = np.zeros((3, room_after), dtype=np.int64)
+    broken, pursuers, begun = of_after[_BROKEN], of_after[_PURSUERS], of_after[_BEGUN]
+    begun[:] = -1
     hits = np.empty((1024, 4), dtype=np.int64)
-    begun = np.full(room_after, -1, dtype=np.int64)
     rally_start = np.zeros(room_after + 1, dtype=np.int64)
-    rally_state = np.zeros(256, dtype=np.int64)
-    rally_chance = np.zeros(256)
+    rally_state = np.empty(256, dtype=np.int64)
+    rally_chance = np.empty(256)
     for k in range(n_types):
-        for standing in range(_IN_PLAY):
+        for standing in range(N_STANDINGS):
             squads[side, standing, listed[k], 0] = bases[k] - 1 if standing == _ACTIVE else 0
-    _fill_keys(squads, side, listed, bases, np.int64(1), keys)
+    _fill_keys(squads, side, listed, bases, kept, np.int64(1), keys)
     find_or_add(before_keys, before_places, keys[0], np.int64(0))
     _keep_state(squads, side, listed, np.int64(0), before, np.int64(0))
     n = np.int64(1)
@@ -436,7 +452,7 @@ def list_states(
                 for i in range(combinations):
                     ones[side, i] = own
                 suppress_own(plan, dealt, side, combinations, ones, np.int64(0), None)
-            _fill_keys(result, side, listed, bases, combinations, keys)
+            _fill_keys(result, side, listed, bases, kept, combinations, keys)
             for i in range(combinations):
                 at = find_or_add(after_keys, after_places, keys[i], n_after)
                 if at == n_after:
@@ -472,7 +488,7 @@ def list_states(
                 n_batch += 1
             # Squads in line and those that come back stand in the same place then: many states are one.
             begin_turn(plan, rules[_UNLIMITED] != 0, dealt, side, n_batch, np.int64(0), None)
-            _fill_keys(dealt, side, listed, bases, n_batch, keys)
+            _fill_keys(dealt, side, listed, bases, kept, n_batch, keys)
             first = n_begun
             for i in range(n_batch):
                 g = find_or_add(begun_keys, begun_places, keys[i], n_begun)
@@ -505,7 +521,7 @@ def list_states(
                 for k in range(n_types):
                     for i in range(found):
                         dealt[side, _FAILED, listed[k], i] = 0
-            _fill_keys(dealt, side, listed, bases, found, keys)
+            _fill_keys(dealt, side, listed, bases, kept, found, keys)
             for i in range(found):
                 if chances[i] == 0.0:
                     continue
@@ -526,20 +542,20 @@ def list_states(
         n_hits = np.int64(0)
         n_rallies = np.int64(0)
     rally_start[n_begun if not full else 0] = n_rallies
-    size, order, place = _sort_states(listed, rules, before, active, n)
+    states, out, place = _sort_states(listed, rules, before, numbers, n)
     for i in range(n_rallies):
         rally_state[i] = place[rally_state[i]]
     army = Army(
-        before=before[order],
+        before=states,
         after=after,
-        left=left[order],
-        active=active[order],
-        reach=reach[order],
-        size=size,
+        left=out[_LEFT],
+        active=out[_ACTIVE_SQUADS],
+        reach=out[_REACH],
+        size=out[_SIZE],
         start=place[0] if not full else np.int64(0),
         broken=broken,
         pursuers=pursuers,
-        hit_start=hit_start[order],
+        hit_start=out[_HIT_START],
         hits=hits,
         begun=begun,
         rally_start=rally_start[: n_begun + 1],
@@ -572,8 +588,11 @@ def _describe_hits(squads, result, side, listed, type_dice, type_cost, n, hits, 
 
 @part
 def room_after(plan, side, remembers):
-    """Most states of an army after the rolls: one place more than before them, since squads are routed."""
-    places = 5 if remembers != 0 else 4
+    """Most states of an army after the rolls: one place more than before them, since squads are routed.
+
+    There are as many places more as `remembers` says: one for squads in flight, one for the destroyed.
+    """
+    places = 4 + remembers
     room = 1.0
     for k in range(plan.n_types[side]):
         n = plan.start[side, plan.listed[side, k]]

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from simcore.core.swing import common_steps
 from simcore.core.threads import share_out
 from simcore.enums import Side, Status
 from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, MAX_CHARACTERS
-from simcore.rulesets.mass_battle.limits import MOST_ENTRIES, MOST_HITS, MOST_ROWS, MOST_STATES, MOST_WAYS
+from simcore.rulesets.mass_battle.limits import (
+    MOST_ENTRIES,
+    MOST_HITS,
+    MOST_ROWS,
+    MOST_SPREAD_STATES,
+    MOST_STATES,
+    MOST_SWINGS,
+    MOST_WAYS,
+)
+from simcore.schema import SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +30,21 @@ if TYPE_CHECKING:
     from simcore.rulesets.mass_battle.encoding import Armies
     from simcore.rulesets.mass_battle.params import MassBattleScenario
 
-__all__ = ["MOST_STATES", "count_states", "effort", "side_states", "solve_battles"]
+__all__ = [
+    "MOST_STATES",
+    "count_spread_states",
+    "count_states",
+    "describe_swing",
+    "effort",
+    "side_states",
+    "solve_battles",
+    "spread_swing",
+]
 
 _AT_A_TIME = 16
+_MANY_AT_A_TIME = 256
+_FEW_STATES = 1_000
+"""Up to so many pairs of states a battle takes about a tenth of a millisecond."""
 _SIDES = tuple(Side)
 _STATE = 10_000
 """Steps of a nanosecond that a pair of states takes over as many turns as are usual."""
@@ -57,24 +79,30 @@ def count_states(scenario: MassBattleScenario) -> int:
     -------
     int
     """
-    counts = [tuple(scenario.counts(side).values()) for side in _SIDES]
+    # The order of types does not matter.
+    units = scenario.attacker.units, scenario.defender.units
+    counts = tuple(filter(None, units[0].values())), tuple(filter(None, units[1].values()))
     if scenario.chosen.target_order == "random" and max(map(len, counts)) > 1:
         return 0
-    rooms = [_places(counts[side], 4 if scenario.remembers_flight(side) else 3) for side in _SIDES]
-    states = rooms[0] * rooms[1]
-    if states > MOST_STATES:
+    places = tuple([4 if scenario.remembers_flight(side) else 3 for side in _SIDES])
+    states, fits_by_far = _extent(counts, places, scenario.most_dice)
+    if states > MOST_STATES or fits_by_far or all(_has_room(scenario, side) for side in _SIDES):
         return states
-    # What is so small fits by far.
+    return 0
+
+
+@lru_cache(maxsize=4_096)
+def _extent(counts: tuple[tuple[int, ...], ...], places: tuple[int, ...], dice: int) -> tuple[int, bool]:
+    """Return how many pairs of states there may be, and whether they are so few that all lists fit for certain."""
+    rooms = [_places(*army) for army in zip(counts, places, strict=True)]
     squads = max(map(sum, counts))
-    dice = scenario.most_dice
     most = max(rooms)
-    if (
+    fits_by_far = (
         most * most * (dice + 2) * (dice + 3) * (squads + 1) ** 2 <= MOST_ENTRIES
         and most * comb(squads + 4, 4) * (squads + 1) <= MOST_HITS
         and most << MAX_CHARACTERS <= MOST_WAYS
-    ):
-        return states
-    return states if all(_has_room(scenario, side) for side in _SIDES) else 0
+    )
+    return prod(rooms), fits_by_far
 
 
 def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
@@ -84,60 +112,72 @@ def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
     """
     options = scenario.chosen
     enemy = Side(1 - side)
-    counts = tuple(scenario.counts(side).values())
+    counts = scenario.counts(side)
+    total = sum(counts.values())
     unlimited = options.rally_attempts == "unlimited"
-    remembers = scenario.remembers_flight(side)
+    others = scenario.remembers_flight(side)
     low, high = scenario.pool_range(enemy)
-    total = sum(counts)
-    ways = prod([count + 1 for count in counts]) << len(scenario.side(side).characters)
-    if ways > MOST_WAYS:
-        return False
     every_roll = options.ones_backfire == "every_roll"
     own_ones = total if every_roll or scenario.pool_range(side)[0] < 1 else 0
     ones = sum(scenario.counts(enemy).values()) if every_roll or low < 1 else 0
-    in_line = _by_number(counts, 3, remembers)
-    targets = _by_number(counts, 4, False) if unlimited and options.routed_targets else in_line
-    effects = max(1, high)
-    reach = min(total, effects)
-    hits = sum(
-        states * comb(min(number, effects) + 3, 3) * (min(number, own_ones) + 1) for number, states in enumerate(targets)
-    )
     pools = high - low + 2
-    kinds = pools * (ones + 1) * (own_ones + 1)
-    if _answers(scenario, side):
-        kinds *= 2 + sum(count * scenario.rules.units[unit].dice for unit, count in scenario.counts(side).items())
+    rolls = 1 + sum(_ones_of(scenario, pool, ones) for pool in range(low, high + 1))
+    answers = options.initiative == ("defender_first" if side == Side.ATTACKER else "attacker_first")
+    dice = max(scenario.rules.units[unit].dice for unit in counts) if counts else 0
+    most_left = sum(count * scenario.rules.units[unit].dice for unit, count in counts.items()) + 2 if answers else 1
+    effects = max(1, high)
+    hits = 0
+    rows: dict[int, int] = {}
+    in_line = _by_standing(tuple(counts.values()), 3, others=others)
+    targets = _by_standing(tuple(counts.values()), 4) if unlimited else in_line
+    for (number, active), states in (targets if options.routed_targets else in_line).items():
+        hits += states * comb(min(number, effects) + 3, 3) * (min(active, own_ones) + 1)
+    sizes: dict[int, int] = {}
+    for (size, active), states in targets.items():
+        left = min(most_left, active * dice + 2)
+        sizes[size] = sizes.get(size, 0) + states
+        rows[size] = rows.get(size, 0) + states * rolls * (own_ones + 1) * left
     # A row leads to armies that are no larger, and have lost no more squads than the roll has effects.
-    sizes = _by_number(counts, 4, False) if unlimited else in_line
-    entries = sum(states * sum(sizes[max(0, size - reach) : size + 1]) for size, states in enumerate(sizes))
+    reach = min(total, effects)
+    entries = sum(
+        count * sum(sizes.get(other, 0) for other in range(size - reach, size + 1)) for size, count in rows.items()
+    )
+    places = sum(sizes.values()) * pools * (ones + 1) * (own_ones + 1) * most_left
+    ways = prod([count + 1 for count in counts.values()]) << len(scenario.side(side).characters)
     return (
         hits <= MOST_HITS
-        and sum(sizes) * kinds <= MOST_ROWS
-        and entries * kinds <= MOST_ENTRIES
-        and pools * (ones + 1) * comb(reach + 4, 4) <= MOST_ENTRIES
+        and places <= MOST_ROWS
+        and entries <= MOST_ENTRIES
+        and rolls * comb(reach + 4, 4) <= MOST_ENTRIES
+        and ways <= MOST_WAYS
     )
 
 
-def _answers(scenario: MassBattleScenario, side: Side) -> bool:
-    """Whether an army rolls after the enemy, with what he has left of it."""
-    first = {"attacker_first": Side.ATTACKER, "defender_first": Side.DEFENDER}.get(scenario.chosen.initiative)
-    return first is not None and first != side
+def _ones_of(scenario: MassBattleScenario, pool: int, most: int) -> int:
+    """Return how many numbers of ones are told apart in a roll, as the solver does."""
+    if pool >= 1:
+        return min(pool, most) + 1 if scenario.chosen.ones_backfire == "every_roll" else 1
+    dice = 2 - pool if scenario.chosen.negative_dice == "two_minus_pool" else max(2, -pool)
+    return min(dice, most) + 1
 
 
-@lru_cache(maxsize=4_096)
-def _by_number(counts: tuple[int, ...], places: int, others: bool) -> tuple[int, ...]:
-    """Return in how many ways so many squads can stand in some places, by their number.
+@lru_cache(maxsize=1_024)
+def _by_standing(counts: tuple[int, ...], places: int, *, others: bool = False) -> dict[tuple[int, int], int]:
+    """Return in how many ways squads can stand in some places, by their number and that of active ones among them.
 
     With `others` those that have left are told apart in one more place, which does not count.
     """
-    ways = [1]
+    ways = {(0, 0): 1}
     for count in counts:
-        own = [comb(k + places - 1, places - 1) * (count - k + 1 if others else 1) for k in range(count + 1)]
-        total = [0] * (len(ways) + count)
-        for i, x in enumerate(ways):
-            for k, y in enumerate(own):
-                total[i + k] += x * y
+        total: dict[tuple[int, int], int] = {}
+        for number in range(count + 1):
+            for active in range(number + 1):
+                own = comb(number - active + places - 2, places - 2) * (count - number + 1 if others else 1)
+                for (n, a), x in ways.items():
+                    key = n + number, a + active
+                    total[key] = total.get(key, 0) + own * x
         ways = total
-    return tuple(ways)
+    return ways
 
 
 def effort(scenario: MassBattleScenario) -> int:
@@ -154,6 +194,87 @@ def effort(scenario: MassBattleScenario) -> int:
     """
     turns = scenario.chosen.max_turns or _UNLIMITED
     return count_states(scenario) * _STATE * max(1, turns // _USUAL_TURNS)
+
+
+def count_spread_states(scenario: MassBattleScenario) -> int:
+    """Return how many states the distribution of the swing needs at most: those that count destroyed squads, too.
+
+    Parameters
+    ----------
+    scenario : MassBattleScenario
+
+    Returns
+    -------
+    int
+    """
+    return prod(_spread_room(scenario, side) for side in Side)
+
+
+def _spread_room(scenario: MassBattleScenario, side: Side) -> int:
+    return _places(tuple(scenario.counts(side).values()), 5 if scenario.remembers_flight(side) else 4)
+
+
+def spread_swing(
+    arrays: Armies, scenarios: Sequence[MassBattleScenario], row: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]] | None:
+    """Return the swings of a battle and their probabilities.
+
+    Parameters
+    ----------
+    arrays : Armies
+        M rows.
+    scenarios : sequence of MassBattleScenario
+        The same, small enough by `count_states`.
+    row : int
+
+    Returns
+    -------
+    swings : int64 (n,), chances : float64 (n,)
+        Or None, where there is more to do than allowed.
+    """
+    from simcore.rulesets.mass_battle import solver  # noqa: PLC0415 - compiles kernels
+
+    scenario = scenarios[row]
+    if count_spread_states(scenario) > MOST_SPREAD_STATES:
+        return None
+    of_rows = [name for name in arrays._fields if name != "odds"]
+    alone = arrays._replace(**{name: getattr(arrays, name)[row : row + 1] for name in of_rows})
+    step = max(1, int(common_steps(np.where(alone.counts > 0, alone.cost, 0).astype(np.int64))[0]))
+    own, enemy = (scenario.cost(side) // step for side in Side)
+    if own + enemy > MOST_SWINGS:
+        return None
+    remembers = np.array([[scenario.remembers_flight(side) for side in Side]], dtype=np.int64)
+    rooms = np.array([[_spread_room(scenario, side) for side in Side]], dtype=np.int64)
+    tally, states = np.zeros((1, len(ACCUMULATORS))), np.zeros(1, dtype=np.int64)
+    status, chances = np.full(1, Status.UNSET, dtype=np.uint8), np.zeros(own + enemy + 1)
+    run: Any = solver.spread_battle
+    run(0, alone, remembers, rooms, tally, status, states, step, own, chances)
+    if status[0] != Status.OK:
+        return None
+    return (np.arange(len(chances)) - own) * step, chances
+
+
+def describe_swing(arrays: Armies, scenarios: Sequence[MassBattleScenario], row: int) -> npt.NDArray[np.float64]:
+    """Return what ``simcore.schema.SPREAD`` names of the swing of a battle.
+
+    Parameters
+    ----------
+    arrays, scenarios, row
+        As of `spread_swing`.
+
+    Returns
+    -------
+    float64 (6,)
+        NaN where there is more to do than allowed.
+    """
+    from simcore.core.chain import Sums, describe_spread  # noqa: PLC0415 - compiles kernels
+
+    out = np.full(len(SPREAD), np.nan)
+    found = spread_swing(arrays, scenarios, row)
+    if found is not None:
+        none = np.zeros(0, dtype=np.int64)
+        describe_spread(Sums(none, none, *found, np.array([len(found[0])], dtype=np.int64)), out)
+    return out
 
 
 def solve_battles(
@@ -183,10 +304,8 @@ def solve_battles(
     tally = np.zeros((m, len(ACCUMULATORS)))
     states = np.zeros(m, dtype=np.int64)
     status = np.full(m, Status.UNSET, dtype=np.uint8)
-    remembers = np.zeros((m, len(Side)), dtype=np.int64)
-    for row, scenario in enumerate(scenarios):
-        for side in _SIDES:
-            remembers[row, side] = scenario.remembers_flight(side)
+    flights = [[scenario.remembers_flight(side) for side in _SIDES] for scenario in scenarios]
+    remembers = np.array(flights, dtype=np.int64).reshape(m, len(Side))
     # As `side_states` has it, for all at once.
     counts = arrays.counts.astype(np.int64)
     ways = (counts + 1) * (counts + 2) * (counts + 3) // 6
@@ -196,5 +315,6 @@ def solve_battles(
     def solve(low: int, high: int) -> None:
         run(np.arange(low, high), arrays, remembers, rooms, tally, status, states)
 
-    share_out(solve, m, threads, most=_AT_A_TIME)
+    is_quick = m > 0 and rooms.prod(axis=1).max() <= _FEW_STATES
+    share_out(solve, m, threads, most=_MANY_AT_A_TIME if is_quick else _AT_A_TIME)
     return tally, states, status

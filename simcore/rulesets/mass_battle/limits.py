@@ -6,10 +6,22 @@ there can harm more than the one battle.
 
 from __future__ import annotations
 
-__all__ = ["MOST_ENTRIES", "MOST_HITS", "MOST_ROWS", "MOST_STATES", "MOST_WAYS"]
+__all__ = [
+    "MOST_ENTRIES",
+    "MOST_HITS",
+    "MOST_ROWS",
+    "MOST_SPREAD_STATES",
+    "MOST_STATES",
+    "MOST_SWINGS",
+    "MOST_WAYS",
+]
 
 MOST_STATES = 2**19
 """Most pairs of states of both armies: one turn takes about a microsecond for each."""
+MOST_SPREAD_STATES = 2**16
+"""Most pairs of states that count destroyed squads, for the distribution of the swing: 6 against 6 of one type."""
+MOST_SWINGS = 1_000
+"""Most swings of a battle, in steps, whose distribution is found."""
 MOST_HITS = 2**24
 """Most outcomes of rolls, over all states of an army: 32 bytes each."""
 MOST_ROWS = 2**23

@@ -576,7 +576,7 @@ def take_out(elimination, n, i):
 
 @leaf
 def _spend(elimination, n):
-    """Turn what enters the pairs of a block into the time spent in them: probabilities, and with both armies' losses."""
+    """Turn what enters the pairs of a block into the time spent in them, alone and times both armies' losses."""
     _, passed, start, index, value, lines = elimination
     for k in range(n):
         at = np.uint64(KINDS * k)
@@ -608,7 +608,7 @@ def _spend(elimination, n):
 
 @leaf
 def _spend_turns(elimination, n):
-    """The same for the turns so far, the last of the numbers of a pair."""
+    """Do the same for the turns so far, the last of the numbers of a pair."""
     _, passed, start, index, value, lines = elimination
     for k in range(n):
         x = lines[np.uint64(KINDS * k) + _THREE]

@@ -43,6 +43,7 @@ class PlainArmy(NamedTuple):
     span: Any
     class_span: Any
     cells: Any
+    cell: Any
     start: Any
     stays: Any
     state: Any
@@ -83,13 +84,15 @@ def _new_room(first, second):
     for k in range(len(first.member_start) - 1):
         most = max(most, first.member_start[k + 1] - first.member_start[k])
     size = KINDS * second.cells[len(second.cells) - 1]
+    ends = (KINDS * n, 2 * KINDS * n, 2 * KINDS * n + size)
+    room = np.zeros(ends[2] + first.mix.shape[1] * size)
     return _Room(
         lines=np.empty(most * KINDS * n),
-        cells=np.empty(size),
-        lifted=np.empty(first.mix.shape[1] * size),
+        cells=room[ends[1] : ends[2]],
+        lifted=room[ends[2] :],
         planes=np.zeros(n * second.mix.shape[1] * KINDS),
-        line=np.empty(KINDS * n),
-        shifted=np.zeros(KINDS * n),
+        line=room[: ends[0]],
+        shifted=room[ends[0] : ends[1]],
     )
 
 
@@ -180,8 +183,7 @@ def _move_class(first, second, k, mode, begin, end, room, target, least):
                 x2 = lines[at + 2]
                 x3 = lines[at + 3]
                 roll = second.roll[b]
-                of = second.class_of[b]
-                t = np.uint64(KINDS * (second.cells[of] - first_cell + second.span[roll, 0] - second.class_span[of, 0]))
+                t = np.uint64(KINDS * (second.cell[b] - first_cell))
                 for c in range(second.span[roll, 0], second.span[roll, 1]):
                     w = second.mix[roll, c]
                     cells[t] += w * x0
@@ -267,7 +269,7 @@ def _move_class(first, second, k, mode, begin, end, room, target, least):
 
 
 class _Inner(NamedTuple):
-    """Rows that lead to as many squads as before, for each class and each pool of the enemy, where a block may be small.
+    """Rows that lead to as many squads as before, for each class and each pool of the enemy; only for small blocks.
 
     Attributes
     ----------

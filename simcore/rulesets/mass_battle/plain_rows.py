@@ -1,9 +1,9 @@
 """What a turn does to one army in a plain battle, in as few rows of probabilities as possible.
 
-A battle is plain where both armies roll at once, no ones count, and each pool depends on the dice of its own army alone.
-Two things make rows few then. What a roll does to an army depends on its hits, however many dice there were: with `n`
-dice in either army there are `n` numbers of hits with short rows, and pools are mixtures of them. And many states have
-equal rows: squads in line and those that come back next turn stand in the same place after it. Such states are a class.
+A battle is plain where both armies roll at once, no ones count, and each pool depends on its own army's dice alone. Two
+things make rows few then. What a roll does to an army depends on its hits, however many dice there were: there are as
+many numbers of hits as there were pools, with shorter rows, and pools are mixtures of them. And many states have equal
+rows: squads in line and those that come back next turn stand in the same place after it. Such states are a class.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Cases(NamedTuple):
         The same of all states of a class.
     cells : int64 (K + 1,)
         Where the cases of each class begin, when those of all classes stand side by side.
+    cell : int64 (N,)
+        Where the first case of each state stands then.
     """
 
     roll: Any
@@ -53,6 +55,7 @@ class Cases(NamedTuple):
     span: Any
     class_span: Any
     cells: Any
+    cell: Any
 
 
 class Classes(NamedTuple):
@@ -116,31 +119,29 @@ def _are_alike(army, s, t):
 def find_classes(lent_army, n):
     """Return the `Classes` of the `n` states of an army; states of a class have as many squads in play."""
     army = borrowed(lent_army)
-    of = np.zeros(n, dtype=np.int64)
-    leaders = np.zeros(n, dtype=np.int64)
+    numbers = np.zeros((4, n), dtype=np.int64)
+    of, past, members, leaders = numbers[0], numbers[1], numbers[2], numbers[3]
     found = np.int64(0)
     first = np.int64(0)
     for s in range(n):
         if s > 0 and army.size[s] != army.size[s - 1]:
             first = found
-        k = first
-        while k < found and not _are_alike(army, leaders[k], np.int64(s)):
-            k += 1
-        if k == found:
-            leaders[k] = s
+        own = first
+        while own < found and not _are_alike(army, leaders[own], np.int64(s)):
+            own += 1
+        if own == found:
+            leaders[own] = s
             found += 1
-        of[s] = k
+        of[s] = own
     start = np.zeros(found + 1, dtype=np.int64)
     for s in range(n):
         start[of[s] + 1] += 1
     for k in range(found):
         start[k + 1] += start[k]
         leaders[k] = start[k]
-    members = np.zeros(n, dtype=np.int64)
     for s in range(n):
         members[leaders[of[s]]] = s
         leaders[of[s]] += 1
-    past = np.zeros(n, dtype=np.int64)
     last = found
     for s in range(n - 1, -1, -1):
         if s + 1 < n and army.size[s] != army.size[s + 1]:
@@ -239,7 +240,11 @@ def list_cases(rules, tables, pools, pool_low, rolls, classes, reaches):
         class_span[k, 0] = first
         class_span[k, 1] = past
         cells[k + 1] = cells[k] + past - first
-    cases = Cases(roll=rolls, mix=mix, span=span, class_span=class_span, cells=cells)
+    cell = np.empty(len(rolls), dtype=np.int64)
+    for s in range(len(rolls)):
+        k = classes.of[s]
+        cell[s] = cells[k] + span[rolls[s], 0] - class_span[k, 0]
+    cases = Cases(roll=rolls, mix=mix, span=span, class_span=class_span, cells=cells, cell=cell)
     return cases, (chances, outcomes, lists), is_good
 
 
@@ -296,8 +301,8 @@ def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_
     state = np.empty(1024, dtype=np.int64)
     chance = np.empty(1024)
     loss = np.empty(1024)
-    row_chance = np.zeros(n)
-    row_loss = np.zeros(n)
+    row = np.zeros((2, n))
+    row_chance, row_loss = row[0], row[1]
     size, reaches, hit_start, hits = army.size, army.reach, army.hit_start, army.hits
     begun, rally_start, rally_state, rally_chance = army.begun, army.rally_start, army.rally_state, army.rally_chance
     entries = np.int64(0)
@@ -328,8 +333,8 @@ def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_
                 state = grown(state, entries + n)
                 chance = grown(chance, entries + n)
                 loss = grown(loss, entries + n)
-            row = k * cases + c
-            stays[row] = entries
+            r = k * cases + c
+            stays[r] = entries
             for to in range(low, high):
                 if row_chance[to] > 0.0:
                     state[entries] = to
@@ -337,9 +342,9 @@ def list_plain_rows(rules, lent_plan, lent_army, n, n_after, side, levels, lent_
                     loss[entries] = row_loss[to]
                     entries += 1
                     if to < block_end:
-                        stays[row] = entries
+                        stays[r] = entries
                     row_chance[to] = 0.0
                     row_loss[to] = 0.0
-            start[row + 1] = entries
+            start[r + 1] = entries
     facts = _list_facts(rules, plan, army, n, n_after, side, levels, chances)
     return PlainRows(start=start, stays=stays, state=state, chance=chance, loss=loss, facts=facts)

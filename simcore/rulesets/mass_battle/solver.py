@@ -40,6 +40,7 @@ from simcore.rulesets.mass_battle.encoding import (
     RowField,
     Standing,
 )
+from simcore.rulesets.mass_battle.end_costs import book_swings, list_end_costs, list_row_costs
 from simcore.rulesets.mass_battle.lane import N_STANDINGS, end_battles, plan_matchup
 from simcore.rulesets.mass_battle.limits import MOST_ROWS
 from simcore.rulesets.mass_battle.moves import (
@@ -79,7 +80,7 @@ from simcore.rulesets.mass_battle.turn_rows import (
     pool_index,
 )
 
-__all__ = ["solve_all", "solve_battle"]
+__all__ = ["solve_all", "solve_battle", "spread_battle"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -181,6 +182,9 @@ def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
         if c > 0.0 and breaks_b > 0.0:
             sums_b[b, _CHASED + j] += p * c
             caught = facts_b[b, CAUGHT + shift]
+        else:
+            caught = 0.0
+        if caught > 0.0:
             moments[2] += p * c * caught
             moments[3] += p * c * (facts_b[b, CAUGHT_SQ + shift] + 2.0 * facts_b[b, CAUGHT_LOST + shift])
             moments[3] += 2.0 * qb * c * caught
@@ -189,6 +193,9 @@ def _book(facts_a, facts_b, a, b, p, qa, qb, sums_a, sums_b, is_last, moments):
         if c > 0.0 and breaks_a > 0.0:
             sums_a[a, _CHASED + j] += p * c
             caught = facts_a[a, CAUGHT + shift]
+        else:
+            caught = 0.0
+        if caught > 0.0:
             moments[0] += p * c * caught
             moments[1] += p * c * (facts_a[a, CAUGHT_SQ + shift] + 2.0 * facts_a[a, CAUGHT_LOST + shift])
             moments[1] += 2.0 * qa * c * caught
@@ -427,8 +434,8 @@ def _add_ends(rules, lent_plan, lent_army, n_after, side, at, weights, lent_chan
     """Turn the weights of one army's rows into squads by status and survivors by outcome."""
     plan, army, chances = borrowed(lent_plan), borrowed(lent_army), borrowed(lent_chances)
     values, places, lists = chances
-    wins = np.zeros(n_after)
-    undecided = np.zeros(n_after)
+    ends = np.zeros((2, n_after))
+    wins, undecided = ends[0], ends[1]
     loses = np.zeros((n_after, levels))
     destroyed = 0.0
     n, pools, most_ones, own_ones, by_dice = at.shape
@@ -580,8 +587,17 @@ def _both_terms(rules, plan, roles, turn):
 
 
 @part
+def _note(frame, terms, lefts, ats, facts, spent, weights, is_last, moments, costs):
+    """Book the time `spent` in pairs of states in a turn: all that counts, or only swings where there are `costs`."""
+    if costs is not None:
+        book_swings(frame, terms, lefts, ats, costs[0], spent, is_last, costs[1], costs[2], costs[3])
+    else:
+        _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments)
+
+
+@part
 def _run_by_turn(
-    rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc
+    rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc, costs
 ):  # fmt: skip
     """Move all pairs of states on turn by turn, to the limit or until next to nothing goes on.
 
@@ -608,12 +624,12 @@ def _run_by_turn(
         acc[_A_TURNS + 1] += going * (2 * turn - 1)
         is_last = turn == limit
         if is_last:
-            _account(frame, terms, lefts, ats, facts, spent, weights, False, moments)
+            _note(frame, terms, lefts, ats, facts, spent, weights, False, moments, costs)
             spent[:] = 0.0
         for k in range(len(now)):
             spent[k] += now[k]
         if is_last or turn <= changing:
-            _account(frame, terms, lefts, ats, facts, spent, weights, is_last, moments)
+            _note(frame, terms, lefts, ats, facts, spent, weights, is_last, moments, costs)
             spent[:] = 0.0
         if is_last:
             return True
@@ -628,8 +644,8 @@ def _run_by_turn(
         going = _add_up(now, np.int64(0))
         if effort > _MOST_EFFORT or turn == _MOST_TURNS:
             return False
-    _account(
-        frame, _both_terms(rules, plan, roles, turn + 1), lefts, ats, facts, spent, weights, False, moments
+    _note(
+        frame, _both_terms(rules, plan, roles, turn + 1), lefts, ats, facts, spent, weights, False, moments, costs
     )  # fmt: skip
     return True
 
@@ -665,6 +681,7 @@ def _plain_army(army, classes, cases, rows):
         span=cases.span,
         class_span=cases.class_span,
         cells=cases.cells,
+        cell=cases.cell,
         start=rows.start,
         stays=rows.stays,
         state=rows.state,
@@ -680,15 +697,15 @@ def _places_of(n, cases):
 
 
 @part
-def _solve_plainly(rules, plan, roles, armies, counts, ranges, tables, levels, moments, acc):
+def _solve_plainly(rules, lent_plan, roles, lent_armies, counts, ranges, tables, levels, moments, acc):
     """Solve a plain battle in which no limit of turns matters; returns whether it is one.
 
     Parameters
     ----------
-    rules, plan : arrays
+    rules, lent_plan : arrays
     roles : tuple of int64
         The armies' sides.
-    armies : tuple of Army
+    lent_armies : tuple of Army
     counts : tuple of tuples of int64
         Numbers of states before and after the rolls.
     ranges : tuple of tuples of int64
@@ -701,6 +718,7 @@ def _solve_plainly(rules, plan, roles, armies, counts, ranges, tables, levels, m
     acc : float64 (K,)
         Output.
     """
+    plan, armies = borrowed(lent_plan), borrowed(lent_armies)
     army_a, army_b = armies
     n_a, n_b = counts[0][0], counts[1][0]
     terms = _both_terms(rules, plan, roles, np.int64(1))
@@ -749,21 +767,39 @@ def _solve_plainly(rules, plan, roles, armies, counts, ranges, tables, levels, m
 
 
 @part
+def _costs_of(rules, plan, roles, armies, n_after, levels, ats, chances, pool_lows, swings):
+    """Return what `_note` needs to book swings, None where all is booked that counts."""
+    if swings is None:
+        return swings
+    _, zero, sign, out, step = swings
+    most = np.int64(len(out) - 1)
+    first = list_end_costs(rules, plan, armies[0], n_after[0], roles[0], levels, step)
+    second = list_end_costs(rules, plan, armies[1], n_after[1], roles[1], levels, step)
+    row_costs = (
+        list_row_costs(rules, armies[0], ats[0], first, chances[0], pool_lows[0], most),
+        list_row_costs(rules, armies[1], ats[1], second, chances[1], pool_lows[1], most),
+    )
+    return row_costs, zero, sign, out, step
+
+
+@part
 def _solve_any(
-    rules, plan, roles, armies, counts, ranges, tables, levels, ones, dice_kinds, changing, moments, acc
+    rules, plan, roles, armies, counts, ranges, tables, levels, ones, dice_kinds, changing, moments, acc, swings
 ):  # fmt: skip
     """Solve a battle of any kind; returns False where there is more to do than allowed.
 
     Parameters
     ----------
     rules, plan, roles, armies, counts, ranges, tables, levels, moments, acc
-        As of `_solve_plainly`.
+        Arguments as of `_solve_plainly`.
     ones : tuple of int64
         Largest numbers of ones that are told apart.
     dice_kinds : int64
         As of `Frame`.
     changing : int64
         Turns after which pools change no more.
+    swings : tuple or None
+        As of `solve_battle`.
     """
     army_a, army_b = armies
     n_a, after_a = counts[0]
@@ -814,6 +850,10 @@ def _solve_any(
     weights = (np.zeros((len(rows_a.facts), _CHASED + levels)), np.zeros((len(rows_b.facts), _CHASED + levels)))
     start = army_a.start * n_b + army_b.start
     limit = rules[_MAX_TURNS]
+    costs = _costs_of(
+        rules, plan, roles, armies, (after_a, after_b), levels, (rows_a.at, rows_b.at), (chances_a, chances_b),
+        (low_second, low_first), swings,
+    )  # fmt: skip
     done = False
     if changing == 0:
         terms = _both_terms(rules, plan, roles, np.int64(1))
@@ -830,18 +870,21 @@ def _solve_any(
             turns = _add_up(spent, np.int64(0))
             acc[_A_TURNS] = turns
             acc[_A_TURNS + 1] = 2.0 * _add_up(spent, np.int64(KINDS - 1)) + turns
-            _account(frame, terms, lefts, (own[0], enemy[0]), facts, spent, weights, False, moments)
+            _note(frame, terms, lefts, (own[0], enemy[0]), facts, spent, weights, False, moments, costs)
     if not done and not _run_by_turn(
-        rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc
+        rules, plan, roles, frame, lefts, own, enemy, facts, start, limit, changing, places, weights, moments, acc,
+        costs,
     ):  # fmt: skip
         return False
+    if swings is not None:
+        return True
     _add_ends(rules, plan, army_a, after_a, roles[0], rows_a.at, weights[0], chances_a, low_second, levels, acc)
     _add_ends(rules, plan, army_b, after_b, roles[1], rows_b.at, weights[1], chances_b, low_first, levels, acc)
     return True
 
 
 @part
-def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench):
+def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, swings):
     """Solve one battle exactly; returns the scratch, which has been replaced if it was too small.
 
     Parameters
@@ -860,7 +903,12 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench)
     reached : int64 (M,)
         Output: number of pairs of states.
     bench : Bench
+    swings : tuple or None
+        Two empty arrays in place of what `_costs_of` finds; entry of the output for a swing of 0; 1 where the attacker
+        rolls first or both at once, else -1; the output: the probability of each swing, in units of the last number.
+        States then count the destroyed squads, and nothing else is told of the battle.
     """
+    counts_lost = swings is not None
     rules = armies.rules[row]
     odds = armies.odds
     plan = plan_matchup(armies, row)
@@ -868,6 +916,8 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench)
     reached[row] = 1
     status[row] = _OK
     if _end_at_once(rules, plan, acc):
+        if swings is not None:
+            swings[3][swings[1]] = 1.0
         return bench
     sequential = rules[_INITIATIVE] != _SIMULTANEOUS
     first = np.int64(1 if rules[_INITIATIVE] == _DEFENDER_FIRST else 0)
@@ -895,12 +945,12 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench)
     room_first = rooms[row, roles[0]]
     room_second = rooms[row, roles[1]]
     army_a, n_a, after_a = list_states(
-        rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, effects_first, ones_first,
-        room_first, room_after(plan, roles[0], remembers[row, roles[0]]), bench,
+        rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, counts_lost, effects_first, ones_first,
+        room_first, room_after(plan, roles[0], remembers[row, roles[0]] + counts_lost), bench,
     )  # fmt: skip
     army_b, n_b, after_b = list_states(
-        rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, effects_second, ones_second,
-        room_second, room_after(plan, roles[1], remembers[row, roles[1]]), bench,
+        rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, counts_lost, effects_second, ones_second,
+        room_second, room_after(plan, roles[1], remembers[row, roles[1]] + counts_lost), bench,
     )  # fmt: skip
     if n_a < 0 or n_b < 0:
         status[row] = _CAPACITY
@@ -916,13 +966,15 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench)
     counts = ((n_a, after_a), (n_b, after_b))
     no_ones = ones_first == 0 and ones_second == 0
     done = False
-    if not sequential and no_ones and changing == 0 and rules[_POOL_MODEL] != _DIFFERENCE:
+    if not counts_lost and not sequential and no_ones and changing == 0 and rules[_POOL_MODEL] != _DIFFERENCE:
         done = _solve_plainly(rules, plan, roles, armies_of, counts, ranges, tables, levels, moments, acc)
     if not done and not _solve_any(
         rules, plan, roles, armies_of, counts, ranges, tables, levels, (ones_first, ones_second), dice_kinds, changing,
-        moments, acc,
+        moments, acc, swings,
     ):  # fmt: skip
         status[row] = _CAPACITY
+        return bench
+    if swings is not None:
         return bench
     for o in range(_N_OUTCOMES):
         acc[_A_BATTLES] += acc[_A_OUTCOMES + o]
@@ -943,4 +995,14 @@ def solve_all(rows, armies, remembers, rooms, tallies, status, reached):
     """Solve all matchups one after the other; arguments as of `solve_battle`. Threads may do so at the same time."""
     bench = new_bench(np.int64(_FEW_LANES))
     for s in range(len(rows)):
-        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench)
+        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench, None)
+
+
+@kernel
+def spread_battle(row, armies, remembers, rooms, tallies, status, reached, step, zero, out):
+    """Find the probability of each swing of one matchup; arguments as of `solve_battle`, rooms of larger states."""
+    bench = new_bench(np.int64(_FEW_LANES))
+    nothing = np.zeros((1, 1, 1))
+    sign = np.int64(-1 if armies.rules[row, _INITIATIVE] == _DEFENDER_FIRST else 1)
+    swings = ((nothing, nothing), np.int64(zero), sign, out, np.int64(step))
+    solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, swings)

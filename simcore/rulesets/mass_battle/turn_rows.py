@@ -351,10 +351,12 @@ def pool_index(pool, dice, pool_low):
 def price_captures(rules, lent_plan, lent_army, n_after, side, levels):
     """Return what a broken army loses to its pursuers in each state after the rolls, for each level of pursuit."""
     plan, army = borrowed(lent_plan), borrowed(lent_army)
+    price = np.zeros((n_after, levels))
+    if levels == 1 and rules[_CAN_FLEE + side] != 0:
+        return price  # nobody pursues
     squads = np.zeros((2, N_STANDINGS, MAX_TYPES, 1), dtype=np.int32)
     in_line = np.zeros((2, 1), dtype=np.int32)
     listed = plan.listed[side, : plan.n_types[side]]
-    price = np.zeros((n_after, levels))
     for e in range(n_after):
         if army.broken[e] != 0:
             for j in range(levels):

@@ -118,6 +118,27 @@ def test_levels_and_turns_lead_to_the_same(attacker: Any, defender: Any, options
         assert abs(value - limited[name]) <= NEAR * max(1.0, abs(value)), name
 
 
+@pytest.mark.parametrize(
+    ("attacker", "defender", "options"),
+    [
+        ("6 squad", "4 squad", {}),
+        ("2 squad, 2 mobile_squad", "4 mobile_squad", {"renew_suppression": False}),
+        ({"units": "3 squad", "support_dice": 40}, "4 mobile_squad", {}),
+        ("3 squad", "3 mobile_squad", {"rally_attempts": "unlimited", "routed_targets": True}),
+    ],
+    ids=["squads", "two types", "pools in place of hits", "endless rallies"],
+)
+def test_plain_battles_equal_those_that_are_not_known_to_be_plain(
+    attacker: Any, defender: Any, options: dict[str, Any]
+) -> None:
+    """A modifier that might change from turn to turn makes a battle be solved in the other way, by pools and states."""
+    army = attacker if isinstance(attacker, dict) else {"units": attacker}
+    plain = means(battle(army, defender, **options))
+    other = means(battle({**army, "pool_modifier": [0, 0]}, defender, **options))
+    for name, value in plain.items():
+        assert abs(value - other[name]) <= NEAR * max(1.0, abs(value)), name
+
+
 def test_a_limit_that_is_never_reached_changes_no_bit() -> None:
     assert means(battle("4 squad", "4 squad", max_turns=300)) == means(battle("4 squad", "4 squad", max_turns=0))
 
@@ -127,6 +148,24 @@ def test_battles_that_are_too_large_are_refused_before_they_start() -> None:
         simcore.odds(scenario=battle("40 squad", "40 squad"), method="exact")
     with pytest.raises(ScenarioError, match="exact solver"):
         simcore.odds(scenario=house("1 levy, 1 guard", "1 levy", target_order="random"), method="exact")
+
+
+LONG_LISTS = {
+    "outcomes": battle("50 squad", {"units": "1 squad", "support_dice": 50}),
+    "rows": battle("10 squad", "10 squad", ones_backfire="every_roll"),
+}
+
+
+@pytest.mark.parametrize("name", LONG_LISTS)
+def test_battles_with_few_states_but_long_lists_are_refused_before_they_start(name: str) -> None:
+    """What the solver itself gives up reads otherwise."""
+    with pytest.raises(ScenarioError, match="has no exact solver for such battles"):
+        simcore.solve(simcore.encode([LONG_LISTS[name]]))
+
+
+def test_many_squads_against_one_fit() -> None:
+    found = means(battle("30 squad", "1 squad"))
+    assert abs(found["outcome.attacker_wins"] + found["outcome.both_broken"] - 1.0) <= NEAR
 
 
 def test_an_empty_army_is_broken_before_anyone_rolls() -> None:
