@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from simcore.argument import check_choice, check_flag
 from simcore.core.swing import BINS, Swings
-from simcore.core.threads import usable_threads
+from simcore.core.threads import share_out, usable_threads
 from simcore.distribution import Distribution
 from simcore.enums import Side, Status
 from simcore.errors import KernelStatusError, ScenarioError, suggestion
@@ -728,16 +728,21 @@ def solve_checked(
                 + _way_out(ruleset, encoded.scenarios[row])
             )
     if with_spread:
-        _add_spread(encoded, tally, [row for row in rows if row not in problems])
+        _add_spread(encoded, tally, [row for row in rows if row not in problems], threads)
     return tally, reached, problems
 
 
-def _add_spread(encoded: Encoded, tally: npt.NDArray[np.float64], rows: Sequence[int]) -> None:
+def _add_spread(encoded: Encoded, tally: npt.NDArray[np.float64], rows: Sequence[int], threads: int | None) -> None:
     """Fill in what is told of the swing of solved battles, where the solution does not tell it."""
-    ruleset = encoded.ruleset
-    if ruleset.spread is not None:
-        for row in rows:
-            tally[row, len(ruleset.accumulators) :] = ruleset.spread(encoded.arrays, encoded.scenarios, row)
+    spread, first = encoded.ruleset.spread, len(encoded.ruleset.accumulators)
+    if spread is None:
+        return
+
+    def describe(low: int, high: int) -> None:
+        for row in rows[low:high]:
+            tally[row, first:] = spread(encoded.arrays, encoded.scenarios, row)
+
+    share_out(describe, len(rows), _solver_threads(threads))
 
 
 def _launch_solver(
@@ -745,8 +750,11 @@ def _launch_solver(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     solver = encoded.ruleset.solve
     assert solver is not None  # noqa: S101 - checked by the caller
-    wanted = _whole(usable_threads() if threads is None else threads, "threads", 1, 4_096)
-    return solver(encoded.arrays, encoded.scenarios, threads=wanted)
+    return solver(encoded.arrays, encoded.scenarios, threads=_solver_threads(threads))
+
+
+def _solver_threads(threads: int | None) -> int:
+    return _whole(usable_threads() if threads is None else threads, "threads", 1, 4_096)
 
 
 def replay(

@@ -310,11 +310,16 @@ def solve_battles(
     counts = arrays.counts.astype(np.int64)
     ways = (counts + 1) * (counts + 2) * (counts + 3) // 6
     rooms = np.where(remembers[..., np.newaxis] != 0, ways * (counts + 4) // 4, ways).prod(axis=2)
-    run: Any = solver.solve_all
-
-    def solve(low: int, high: int) -> None:
-        run(np.arange(low, high), arrays, remembers, rooms, tally, status, states)
-
     is_quick = m > 0 and rooms.prod(axis=1).max() <= _FEW_STATES
-    share_out(solve, m, threads, most=_MANY_AT_A_TIME if is_quick else _AT_A_TIME)
+
+    def solve(run: Any, rows: npt.NDArray[np.int64]) -> None:
+        def work(low: int, high: int) -> None:
+            run(rows[low:high], arrays, remembers, rooms, tally, status, states)
+
+        share_out(work, len(rows), threads, most=_MANY_AT_A_TIME if is_quick else _AT_A_TIME)
+
+    solve(solver.solve_plain, np.arange(m))
+    others = np.flatnonzero(status == Status.UNSET)
+    if len(others):
+        solve(solver.solve_others, others)
     return tally, states, status

@@ -18,8 +18,9 @@ __all__ = [
 
 MOST_STATES = 2**19
 """Most pairs of states of both armies: one turn takes about a microsecond for each."""
-MOST_SPREAD_STATES = 2**16
-"""Most pairs of states that count destroyed squads, for the distribution of the swing: 6 against 6 of one type."""
+MOST_SPREAD_STATES = 2**14
+"""Most pairs of states that count destroyed squads, for the distribution of the swing: 5 against 5 of one type, which
+takes about as long as simulating 100,000 battles."""
 MOST_SWINGS = 1_000
 """Most swings of a battle, in steps, whose distribution is found."""
 MOST_HITS = 2**24

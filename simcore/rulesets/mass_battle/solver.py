@@ -80,7 +80,7 @@ from simcore.rulesets.mass_battle.turn_rows import (
     pool_index,
 )
 
-__all__ = ["solve_all", "solve_battle", "spread_battle"]
+__all__ = ["solve_battle", "solve_others", "solve_plain", "spread_battle"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -884,7 +884,7 @@ def _solve_any(
 
 
 @part
-def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, swings):
+def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, others, swings):
     """Solve one battle exactly; returns the scratch, which has been replaced if it was too small.
 
     Parameters
@@ -899,10 +899,13 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
     tallies : float64 (M, K)
         Output: expected accumulators of one battle.
     status : uint8 (M,)
-        Output: CAPACITY when there is more to do than allowed.
+        Output: CAPACITY when there is more to do than allowed; left as it is where the battle is not solved.
     reached : int64 (M,)
         Output: number of pairs of states.
     bench : Bench
+    others : int64 or None
+        None to solve plain battles in which no limit of turns matters and no others, a number to solve all of them in
+        the way that suits every battle: neither is compiled where it is not needed.
     swings : tuple or None
         Two empty arrays in place of what `_costs_of` finds; entry of the output for a swing of 0; 1 where the attacker
         rolls first or both at once, else -1; the output: the probability of each swing, in units of the last number.
@@ -914,8 +917,8 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
     plan = plan_matchup(armies, row)
     acc = tallies[row]
     reached[row] = 1
-    status[row] = _OK
     if _end_at_once(rules, plan, acc):
+        status[row] = _OK
         if swings is not None:
             swings[3][swings[1]] = 1.0
         return bench
@@ -931,6 +934,11 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
         ones_first = _total(plan, roles[0])
     if rules[_ONES_EVERY_ROLL] != 0 or low_second < 1:
         ones_second = _total(plan, roles[1])
+    changing = np.int64(max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1)
+    if others is None:
+        no_ones = ones_first == 0 and ones_second == 0
+        if sequential or not no_ones or changing > 0 or rules[_POOL_MODEL] == _DIFFERENCE:
+            return bench
     levels = _levels_of_pursuit(rules, plan)
     dice_kinds = np.int64(1)
     if sequential:
@@ -960,20 +968,19 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
     ranges = ((low_first, high_first), (low_second, high_second))
     most_dice = _most_dice(ranges, as_counted)
     tables = (binomials(most_dice, 1, 2), binomials(most_dice, 2, 3), binomials(most_dice, 1, 3))
-    changing = np.int64(max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1)
     moments = np.zeros(5)
     armies_of = (army_a, army_b)
     counts = ((n_a, after_a), (n_b, after_b))
-    no_ones = ones_first == 0 and ones_second == 0
-    done = False
-    if not counts_lost and not sequential and no_ones and changing == 0 and rules[_POOL_MODEL] != _DIFFERENCE:
-        done = _solve_plainly(rules, plan, roles, armies_of, counts, ranges, tables, levels, moments, acc)
-    if not done and not _solve_any(
+    if others is None:
+        if not _solve_plainly(rules, plan, roles, armies_of, counts, ranges, tables, levels, moments, acc):
+            return bench
+    elif not _solve_any(
         rules, plan, roles, armies_of, counts, ranges, tables, levels, (ones_first, ones_second), dice_kinds, changing,
         moments, acc, swings,
     ):  # fmt: skip
         status[row] = _CAPACITY
         return bench
+    status[row] = _OK
     if swings is not None:
         return bench
     for o in range(_N_OUTCOMES):
@@ -983,19 +990,31 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
         acc[column] = moments[2 * k]
         acc[column + 1] = moments[2 * k + 1]
         squads = _A_SQUADS + roles[k] * _N_STATUSES
-        others = acc[squads] + acc[squads + 1] + acc[squads + 2] + acc[squads + 4] + acc[squads + 5]
-        acc[squads + 3] = max(0.0, _total(plan, roles[k]) * acc[_A_BATTLES] - others)
+        accounted = acc[squads] + acc[squads + 1] + acc[squads + 2] + acc[squads + 4] + acc[squads + 5]
+        acc[squads + 3] = max(0.0, _total(plan, roles[k]) * acc[_A_BATTLES] - accounted)
     acc[_A_SWING] = acc[_A_LOST + 2] - acc[_A_LOST]
     acc[_A_SWING + 1] = acc[_A_LOST + 1] + acc[_A_LOST + 3] - 2.0 * moments[4]
     return bench
 
 
 @kernel
-def solve_all(rows, armies, remembers, rooms, tallies, status, reached):
-    """Solve all matchups one after the other; arguments as of `solve_battle`. Threads may do so at the same time."""
+def solve_plain(rows, armies, remembers, rooms, tallies, status, reached):
+    """Solve matchups one after the other, but for those that are not plain or in which a limit of turns matters.
+
+    Arguments are as of `solve_battle`. Threads may do so at the same time.
+    """
     bench = new_bench(np.int64(_FEW_LANES))
     for s in range(len(rows)):
-        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench, None)
+        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench, None, None)
+
+
+@kernel
+def solve_others(rows, armies, remembers, rooms, tallies, status, reached):
+    """Solve matchups of any kind one after the other; as `solve_plain`."""
+    bench = new_bench(np.int64(_FEW_LANES))
+    any_kind = np.int64(1)
+    for s in range(len(rows)):
+        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench, any_kind, None)
 
 
 @kernel
@@ -1005,4 +1024,4 @@ def spread_battle(row, armies, remembers, rooms, tallies, status, reached, step,
     nothing = np.zeros((1, 1, 1))
     sign = np.int64(-1 if armies.rules[row, _INITIATIVE] == _DEFENDER_FIRST else 1)
     swings = ((nothing, nothing), np.int64(zero), sign, out, np.int64(step))
-    solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, swings)
+    solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, np.int64(1), swings)
