@@ -92,7 +92,7 @@ def announce_compilation() -> None:
     from simcore.core.jit import is_cache_cold
 
     if is_cache_cold():
-        note("compiling the battle kernels once (about 20 s; cached afterwards) ...")
+        note("compiling the battle kernels once (20 s to 2 min; cached afterwards) ...")
 
 
 @contextmanager

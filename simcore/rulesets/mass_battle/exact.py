@@ -12,7 +12,7 @@ import numpy.typing as npt
 from simcore.core.swing import common_steps
 from simcore.core.threads import share_out
 from simcore.enums import Side, Status
-from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, MAX_CHARACTERS
+from simcore.rulesets.mass_battle.encoding import ACCUMULATORS, MAX_CHARACTERS, Initiative, RowField
 from simcore.rulesets.mass_battle.limits import (
     MOST_ENTRIES,
     MOST_HITS,
@@ -247,8 +247,11 @@ def spread_swing(
     rooms = np.array([[_spread_room(scenario, side) for side in Side]], dtype=np.int64)
     tally, states = np.zeros((1, len(ACCUMULATORS))), np.zeros(1, dtype=np.int64)
     status, chances = np.full(1, Status.UNSET, dtype=np.uint8), np.zeros(own + enemy + 1)
-    run: Any = solver.spread_battle
-    run(0, alone, remembers, rooms, tally, status, states, step, own, chances)
+    nothing = np.zeros((1, 1, 1))
+    sign = -1 if alone.rules[0, RowField.INITIATIVE] == Initiative.DEFENDER_FIRST else 1
+    swings = ((nothing, nothing), np.int64(own), np.int64(sign), chances, np.int64(step))
+    run: Any = solver.solve_all
+    run(np.arange(1), alone, remembers, rooms, tally, status, states, np.int64(1), swings)
     if status[0] != Status.OK:
         return None
     return (np.arange(len(chances)) - own) * step, chances
@@ -312,14 +315,16 @@ def solve_battles(
     rooms = np.where(remembers[..., np.newaxis] != 0, ways * (counts + 4) // 4, ways).prod(axis=2)
     is_quick = m > 0 and rooms.prod(axis=1).max() <= _FEW_STATES
 
-    def solve(run: Any, rows: npt.NDArray[np.int64]) -> None:
+    run: Any = solver.solve_all
+
+    def solve(rows: npt.NDArray[np.int64], *, others: np.int64 | None) -> None:
         def work(low: int, high: int) -> None:
-            run(rows[low:high], arrays, remembers, rooms, tally, status, states)
+            run(rows[low:high], arrays, remembers, rooms, tally, status, states, others, None)
 
         share_out(work, len(rows), threads, most=_MANY_AT_A_TIME if is_quick else _AT_A_TIME)
 
-    solve(solver.solve_plain, np.arange(m))
-    others = np.flatnonzero(status == Status.UNSET)
-    if len(others):
-        solve(solver.solve_others, others)
+    solve(np.arange(m), others=None)
+    left = np.flatnonzero(status == Status.UNSET)
+    if len(left):
+        solve(left, others=np.int64(1))
     return tally, states, status

@@ -80,7 +80,7 @@ from simcore.rulesets.mass_battle.turn_rows import (
     pool_index,
 )
 
-__all__ = ["solve_battle", "solve_others", "solve_plain", "spread_battle"]
+__all__ = ["solve_all"]
 
 _OK = int(Status.OK)
 _CAPACITY = int(Status.CAPACITY)
@@ -883,14 +883,14 @@ def _solve_any(
     return True
 
 
-@part
-def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, others, swings):
-    """Solve one battle exactly; returns the scratch, which has been replaced if it was too small.
+@kernel
+def solve_all(rows, armies, remembers, rooms, tallies, status, reached, others, swings):
+    """Solve battles exactly, one after the other. Threads may do so at the same time.
 
     Parameters
     ----------
-    row : int64
-        Matchup.
+    rows : int64 (N,)
+        Matchups.
     armies : Armies
     remembers : int64 (M, S)
         Whether states of a side remember squads in flight.
@@ -902,7 +902,6 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
         Output: CAPACITY when there is more to do than allowed; left as it is where the battle is not solved.
     reached : int64 (M,)
         Output: number of pairs of states.
-    bench : Bench
     others : int64 or None
         None to solve plain battles in which no limit of turns matters and no others, a number to solve all of them in
         the way that suits every battle: neither is compiled where it is not needed.
@@ -912,116 +911,88 @@ def solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench,
         States then count the destroyed squads, and nothing else is told of the battle.
     """
     counts_lost = swings is not None
-    rules = armies.rules[row]
-    odds = armies.odds
-    plan = plan_matchup(armies, row)
-    acc = tallies[row]
-    reached[row] = 1
-    if _end_at_once(rules, plan, acc):
+    bench = new_bench(np.int64(_FEW_LANES))
+    for at in range(len(rows)):
+        row = rows[at]
+        rules = armies.rules[row]
+        odds = armies.odds
+        plan = plan_matchup(armies, row)
+        acc = tallies[row]
+        reached[row] = 1
+        if _end_at_once(rules, plan, acc):
+            status[row] = _OK
+            if swings is not None:
+                swings[3][swings[1]] = 1.0
+            continue
+        sequential = rules[_INITIATIVE] != _SIMULTANEOUS
+        first = np.int64(1 if rules[_INITIATIVE] == _DEFENDER_FIRST else 0)
+        roles = (first, 1 - first)
+        low_first, high_first = _pool_range(rules, plan, roles[0])
+        low_second, high_second = _pool_range(rules, plan, roles[1])
+        # Beyond one's own squads more ones change nothing.
+        ones_first = np.int64(0)
+        ones_second = np.int64(0)
+        if rules[_ONES_EVERY_ROLL] != 0 or low_first < 1:
+            ones_first = _total(plan, roles[0])
+        if rules[_ONES_EVERY_ROLL] != 0 or low_second < 1:
+            ones_second = _total(plan, roles[1])
+        changing = np.int64(max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1)
+        if others is None:
+            no_ones = ones_first == 0 and ones_second == 0
+            if sequential or not no_ones or changing > 0 or rules[_POOL_MODEL] == _DIFFERENCE:
+                continue
+        levels = _levels_of_pursuit(rules, plan)
+        dice_kinds = np.int64(1)
+        if sequential:
+            dice_kinds = np.int64(2)
+            for k in range(plan.n_types[roles[1]]):
+                t = plan.listed[roles[1], k]
+                dice_kinds += plan.dice[roles[1], t] * plan.start[roles[1], t]
+        effects_first, effects_second = max(np.int64(1), high_second), max(np.int64(1), high_first)
+        lanes = max(lanes_for(plan, roles[0], effects_first), lanes_for(plan, roles[1], effects_second))
+        if lanes > len(bench.chances):
+            bench = new_bench(lanes)
+        room_first = rooms[row, roles[0]]
+        room_second = rooms[row, roles[1]]
+        army_a, n_a, after_a = list_states(
+            rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, counts_lost, effects_first, ones_first,
+            room_first, room_after(plan, roles[0], remembers[row, roles[0]] + counts_lost), bench,
+        )  # fmt: skip
+        army_b, n_b, after_b = list_states(
+            rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, counts_lost, effects_second, ones_second,
+            room_second, room_after(plan, roles[1], remembers[row, roles[1]] + counts_lost), bench,
+        )  # fmt: skip
+        if n_a < 0 or n_b < 0:
+            status[row] = _CAPACITY
+            continue
+        reached[row] = n_a * n_b
+        as_counted = rules[_NEGATIVE_COUNT]
+        ranges = ((low_first, high_first), (low_second, high_second))
+        most_dice = _most_dice(ranges, as_counted)
+        tables = (binomials(most_dice, 1, 2), binomials(most_dice, 2, 3), binomials(most_dice, 1, 3))
+        moments = np.zeros(5)
+        armies_of = (army_a, army_b)
+        counts = ((n_a, after_a), (n_b, after_b))
+        if others is None:
+            if not _solve_plainly(rules, plan, roles, armies_of, counts, ranges, tables, levels, moments, acc):
+                continue
+        elif not _solve_any(
+            rules, plan, roles, armies_of, counts, ranges, tables, levels, (ones_first, ones_second), dice_kinds,
+            changing, moments, acc, swings,
+        ):  # fmt: skip
+            status[row] = _CAPACITY
+            continue
         status[row] = _OK
         if swings is not None:
-            swings[3][swings[1]] = 1.0
-        return bench
-    sequential = rules[_INITIATIVE] != _SIMULTANEOUS
-    first = np.int64(1 if rules[_INITIATIVE] == _DEFENDER_FIRST else 0)
-    roles = (first, 1 - first)
-    low_first, high_first = _pool_range(rules, plan, roles[0])
-    low_second, high_second = _pool_range(rules, plan, roles[1])
-    # Beyond one's own squads more ones change nothing.
-    ones_first = np.int64(0)
-    ones_second = np.int64(0)
-    if rules[_ONES_EVERY_ROLL] != 0 or low_first < 1:
-        ones_first = _total(plan, roles[0])
-    if rules[_ONES_EVERY_ROLL] != 0 or low_second < 1:
-        ones_second = _total(plan, roles[1])
-    changing = np.int64(max(plan.modifiers.shape[1], plan.pools.shape[1]) - 1)
-    if others is None:
-        no_ones = ones_first == 0 and ones_second == 0
-        if sequential or not no_ones or changing > 0 or rules[_POOL_MODEL] == _DIFFERENCE:
-            return bench
-    levels = _levels_of_pursuit(rules, plan)
-    dice_kinds = np.int64(1)
-    if sequential:
-        dice_kinds = np.int64(2)
-        for k in range(plan.n_types[roles[1]]):
-            t = plan.listed[roles[1], k]
-            dice_kinds += plan.dice[roles[1], t] * plan.start[roles[1], t]
-    effects_first, effects_second = max(np.int64(1), high_second), max(np.int64(1), high_first)
-    lanes = max(lanes_for(plan, roles[0], effects_first), lanes_for(plan, roles[1], effects_second))
-    if lanes > len(bench.chances):
-        bench = new_bench(lanes)
-    room_first = rooms[row, roles[0]]
-    room_second = rooms[row, roles[1]]
-    army_a, n_a, after_a = list_states(
-        rules, plan, odds, roles[0], remembers[row, roles[0]] != 0, counts_lost, effects_first, ones_first,
-        room_first, room_after(plan, roles[0], remembers[row, roles[0]] + counts_lost), bench,
-    )  # fmt: skip
-    army_b, n_b, after_b = list_states(
-        rules, plan, odds, roles[1], remembers[row, roles[1]] != 0, counts_lost, effects_second, ones_second,
-        room_second, room_after(plan, roles[1], remembers[row, roles[1]] + counts_lost), bench,
-    )  # fmt: skip
-    if n_a < 0 or n_b < 0:
-        status[row] = _CAPACITY
-        return bench
-    reached[row] = n_a * n_b
-    as_counted = rules[_NEGATIVE_COUNT]
-    ranges = ((low_first, high_first), (low_second, high_second))
-    most_dice = _most_dice(ranges, as_counted)
-    tables = (binomials(most_dice, 1, 2), binomials(most_dice, 2, 3), binomials(most_dice, 1, 3))
-    moments = np.zeros(5)
-    armies_of = (army_a, army_b)
-    counts = ((n_a, after_a), (n_b, after_b))
-    if others is None:
-        if not _solve_plainly(rules, plan, roles, armies_of, counts, ranges, tables, levels, moments, acc):
-            return bench
-    elif not _solve_any(
-        rules, plan, roles, armies_of, counts, ranges, tables, levels, (ones_first, ones_second), dice_kinds, changing,
-        moments, acc, swings,
-    ):  # fmt: skip
-        status[row] = _CAPACITY
-        return bench
-    status[row] = _OK
-    if swings is not None:
-        return bench
-    for o in range(_N_OUTCOMES):
-        acc[_A_BATTLES] += acc[_A_OUTCOMES + o]
-    for k in range(2):
-        column = _A_LOST + 2 * roles[k]
-        acc[column] = moments[2 * k]
-        acc[column + 1] = moments[2 * k + 1]
-        squads = _A_SQUADS + roles[k] * _N_STATUSES
-        accounted = acc[squads] + acc[squads + 1] + acc[squads + 2] + acc[squads + 4] + acc[squads + 5]
-        acc[squads + 3] = max(0.0, _total(plan, roles[k]) * acc[_A_BATTLES] - accounted)
-    acc[_A_SWING] = acc[_A_LOST + 2] - acc[_A_LOST]
-    acc[_A_SWING + 1] = acc[_A_LOST + 1] + acc[_A_LOST + 3] - 2.0 * moments[4]
-    return bench
-
-
-@kernel
-def solve_plain(rows, armies, remembers, rooms, tallies, status, reached):
-    """Solve matchups one after the other, but for those that are not plain or in which a limit of turns matters.
-
-    Arguments are as of `solve_battle`. Threads may do so at the same time.
-    """
-    bench = new_bench(np.int64(_FEW_LANES))
-    for s in range(len(rows)):
-        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench, None, None)
-
-
-@kernel
-def solve_others(rows, armies, remembers, rooms, tallies, status, reached):
-    """Solve matchups of any kind one after the other; as `solve_plain`."""
-    bench = new_bench(np.int64(_FEW_LANES))
-    any_kind = np.int64(1)
-    for s in range(len(rows)):
-        bench = solve_battle(rows[s], armies, remembers, rooms, tallies, status, reached, bench, any_kind, None)
-
-
-@kernel
-def spread_battle(row, armies, remembers, rooms, tallies, status, reached, step, zero, out):
-    """Find the probability of each swing of one matchup; arguments as of `solve_battle`, rooms of larger states."""
-    bench = new_bench(np.int64(_FEW_LANES))
-    nothing = np.zeros((1, 1, 1))
-    sign = np.int64(-1 if armies.rules[row, _INITIATIVE] == _DEFENDER_FIRST else 1)
-    swings = ((nothing, nothing), np.int64(zero), sign, out, np.int64(step))
-    solve_battle(row, armies, remembers, rooms, tallies, status, reached, bench, np.int64(1), swings)
+            continue
+        for o in range(_N_OUTCOMES):
+            acc[_A_BATTLES] += acc[_A_OUTCOMES + o]
+        for k in range(2):
+            column = _A_LOST + 2 * roles[k]
+            acc[column] = moments[2 * k]
+            acc[column + 1] = moments[2 * k + 1]
+            squads = _A_SQUADS + roles[k] * _N_STATUSES
+            accounted = acc[squads] + acc[squads + 1] + acc[squads + 2] + acc[squads + 4] + acc[squads + 5]
+            acc[squads + 3] = max(0.0, _total(plan, roles[k]) * acc[_A_BATTLES] - accounted)
+        acc[_A_SWING] = acc[_A_LOST + 2] - acc[_A_LOST]
+        acc[_A_SWING + 1] = acc[_A_LOST + 1] + acc[_A_LOST + 3] - 2.0 * moments[4]

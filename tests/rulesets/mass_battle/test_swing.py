@@ -17,9 +17,13 @@ from tests.rulesets.mass_battle.support import NEAR, battle
 from tests.rulesets.mass_battle.test_solver import NAMED
 
 
+def spread(scenario: dict[str, Any]) -> Any:
+    encoded: Any = simcore.encode([scenario])
+    return spread_swing(encoded.arrays, encoded.scenarios, 0)
+
+
 def distribution(scenario: dict[str, Any]) -> dict[int, float]:
-    encoded = simcore.encode([scenario])
-    found = spread_swing(encoded.arrays, encoded.scenarios, 0)
+    found = spread(scenario)
     assert found is not None
     return dict(zip(found[0].tolist(), found[1].tolist(), strict=True))
 
@@ -73,13 +77,11 @@ def test_odds_and_rows_tell_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_battles_with_too_many_states_or_swings_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    (large,) = simcore.encode([battle("9 squad", "9 squad")]).scenarios
-    assert count_spread_states(large) == 715**2
-    encoded = simcore.encode([battle("9 squad", "9 squad")])
-    assert spread_swing(encoded.arrays, encoded.scenarios, 0) is None
-    encoded = simcore.encode([battle("1 squad", "1 squad")])
+    large: Any = simcore.encode([battle("9 squad", "9 squad")])
+    assert count_spread_states(large.scenarios[0]) == 715**2
+    assert spread(battle("9 squad", "9 squad")) is None
     monkeypatch.setattr(exact_call, "MOST_SWINGS", 1)
-    assert spread_swing(encoded.arrays, encoded.scenarios, 0) is None
+    assert spread(battle("1 squad", "1 squad")) is None
 
 
 @pytest.mark.parametrize(("costs", "swings"), [((0, 0), [0]), ((0, 3), [0, 3]), ((4, 6), [-4, -2, 0, 2, 4, 6])])
