@@ -96,7 +96,6 @@ class _Writer:
     def __init__(
         self, file: _Sink, schema: pa.Schema, fill: Callable[[dict[str, list[Any]]], None] | None = None
     ) -> None:
-        self._file = file
         self.schema = schema
         self._fill = fill
         """Works out columns from others, for all rows of a group at once."""
@@ -156,8 +155,7 @@ class _Writer:
         self._writer.close()
 
     def abandon(self) -> None:
-        """Give up: nothing more reaches the disk, and nothing is left for the garbage collector to close."""
-        self._file.abandon()
+        """Give up, where nothing reaches the disk any more: nothing is left for the garbage collector to close."""
         try:
             self._writer.close()
         except (pa.ArrowException, OSError):
@@ -415,12 +413,17 @@ def writing_tables(store: Store, plan: Plan, *, are_seeds_text: bool = False) ->
     """
     with ExitStack() as stack:
         sinks = {name: _Sink(stack.enter_context(store.replacing(f"{name}.parquet"))) for name in TABLES}
-        tables = Tables(plan, sinks, are_seeds_text=are_seeds_text)
+        tables: Tables | None = None
+        # Someone may interrupt while they are made, too.
         try:
+            tables = Tables(plan, sinks, are_seeds_text=are_seeds_text)
             yield tables
             tables.finish()
         except BaseException:
-            tables.abandon()
+            for sink in sinks.values():
+                sink.abandon()
+            if tables is not None:
+                tables.abandon()
             raise
 
 
@@ -481,7 +484,7 @@ class Tables:
         self.digests = {name: sink.digest for name, sink in self._sinks.items()}
 
     def abandon(self) -> None:
-        """Give up the tables; the files are left to whoever opened them."""
+        """Give up the tables, whose sinks are abandoned; the files are left to whoever opened them."""
         for writer in self._writers:
             writer.abandon()
 

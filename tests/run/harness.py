@@ -37,16 +37,26 @@ def run_child(folder: Path) -> int:
         os._exit(code)
 
 
-def kill_once(folder: Path, moment: float, number: signal.Signals) -> str:
-    """Run the sweep in a child and send it a signal after a while; returns how it ended."""
+def count_parts(folder: Path) -> int:
+    return len(parts_of(folder)) if folder.exists() else 0
+
+
+def kill_once(folder: Path, parts: int, delay: float, number: signal.Signals) -> str:
+    """Run the sweep in a child and send it a signal a while after so many parts are there; returns how it ended.
+
+    On a machine with much else to do, moments of the clock alone would all lie in the same phase of the sweep.
+    """
     child = run_child(folder)
-    time.sleep(moment)
+    peek = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while count_parts(folder) < parts and os.waitid(os.P_PID, child, peek) is None:
+        time.sleep(delay / 10)
+    time.sleep(delay)
     os.kill(child, number)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     # A signal before Python is told about it, or while it ends, has the effect that it has on any process.
     if code not in {0, 3, -number}:
-        raise AssertionError(f"{number.name} after {moment:.4f} s: exit code {code}")
+        raise AssertionError(f"{number.name} {delay:.4f} s after part {parts}: exit code {code}")
     return "finished" if code == 0 else "killed" if code < 0 else "stopped"
 
 
@@ -57,14 +67,16 @@ def main(folder: Path, trials: int, seed: int) -> int:
     began = time.monotonic()
     sweep(small(), folder / "again", threads=1)
     usual = time.monotonic() - began
+    most = count_parts(whole)
     choose = random.Random(seed)  # noqa: S311 - moments need not be secret
     ends = {"finished": 0, "killed": 0, "stopped": 0}
     reached: dict[int, int] = {}
     for trial in range(trials):
         out = folder / f"trial{trial}"
         for _ in range(choose.choice((1, 1, 2, 3))):
-            ends[kill_once(out, choose.uniform(0, 1.1 * usual), choose.choice(SIGNALS))] += 1
-        parts = len(parts_of(out)) if out.exists() else 0
+            delay = choose.uniform(0, 1.5 * usual / most)
+            ends[kill_once(out, choose.randint(0, most), delay, choose.choice(SIGNALS))] += 1
+        parts = count_parts(out)
         reached[parts] = reached.get(parts, 0) + 1
         result = sweep(small(), out, threads=1)
         assert result.reports == [], (trial, result.reports)

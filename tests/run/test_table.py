@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import io
 import random
 import statistics
+import sys
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -346,6 +348,28 @@ def test_an_error_leaves_the_older_tables(tmp_path: Path) -> None:
         stop_half_way()
     assert digests(tmp_path) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([".lock", "parts", *TABLE_FILES])
+
+
+def test_an_interruption_while_the_writers_are_made_leaves_nothing_to_be_closed_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(**TABLES)
+    unraisable: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+
+    def interrupt(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    def stop() -> None:
+        with Store(tmp_path) as store, writing_tables(store, plan):
+            pass
+
+    # By then the writer of the matchups is there.
+    monkeypatch.setattr(table_module.Tables, "_survivor_schema", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+    gc.collect()
+    assert unraisable == []
 
 
 def test_a_full_disk_while_writing_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
