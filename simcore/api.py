@@ -701,9 +701,8 @@ def solve_checked(
             continue
         states = ruleset.count_states(scenario)
         if ruleset.solve is None or states == 0:
-            problems[row] = ScenarioError(
-                f'ruleset "{ruleset.id}" has no exact solver for such battles; use "simulate"'
-            )
+            which = "such battles" if ruleset.solve is None else "battles of this size with these options"
+            problems[row] = ScenarioError(f'ruleset "{ruleset.id}" has no exact solver for {which}; use "simulate"')
         elif states > ruleset.most_states:
             problems[row] = ScenarioError(
                 f"the battle has up to {states:,} states, more than the {ruleset.most_states:,} that fit; "

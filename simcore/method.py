@@ -90,9 +90,11 @@ def choose(ruleset: Ruleset, scenario: ScenarioModel) -> Choice:
     must = ruleset.cannot_simulate(scenario)
     if must:
         return Choice(max(1, expected_effort(ruleset, scenario)), must)
-    states = ruleset.count_states(scenario) if ruleset.solve is not None else 0
-    if states <= 0:
+    if ruleset.solve is None:
         return Choice(0, "there is no exact solver for such battles")
+    states = ruleset.count_states(scenario)
+    if states <= 0:
+        return Choice(0, "there is no exact solver for battles of this size with these options")
     most = min(AUTO_STATES, ruleset.most_states)
     if states > most:
         return Choice(0, f"up to {states:,} states, more than {most:,}")

@@ -19,6 +19,7 @@ from simcore.rulesets.mass_battle.limits import (
     MOST_ROWS,
     MOST_SPREAD_STATES,
     MOST_STATES,
+    MOST_SWING_CHANCES,
     MOST_SWINGS,
     MOST_WAYS,
 )
@@ -48,6 +49,10 @@ _FEW_STATES = 1_000
 _SIDES = tuple(Side)
 _STATE = 10_000
 """Steps of a nanosecond that a pair of states takes over as many turns as are usual."""
+_FACES = 170
+"""Steps that the effects of a roll take for each square of its dice: less likely numbers of hits are left out."""
+_MANY_DICE = 50
+"""Most dice of a roll whose effects take next to no time to list."""
 _USUAL_TURNS = 100
 _UNLIMITED = 1_000
 """Turns that a battle without a limit is reckoned with."""
@@ -117,14 +122,10 @@ def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
     unlimited = options.rally_attempts == "unlimited"
     others = scenario.remembers_flight(side)
     low, high = scenario.pool_range(enemy)
-    every_roll = options.ones_backfire == "every_roll"
-    own_ones = total if every_roll or scenario.pool_range(side)[0] < 1 else 0
-    ones = sum(scenario.counts(enemy).values()) if every_roll or low < 1 else 0
-    pools = high - low + 2
+    own_ones, ones = _ones_told(scenario, side), _ones_told(scenario, enemy)
     rolls = 1 + sum(_ones_of(scenario, pool, ones) for pool in range(low, high + 1))
-    answers = options.initiative == ("defender_first" if side == Side.ATTACKER else "attacker_first")
     dice = max(scenario.rules.units[unit].dice for unit in counts) if counts else 0
-    most_left = sum(count * scenario.rules.units[unit].dice for unit, count in counts.items()) + 2 if answers else 1
+    most_left = _most_left(scenario, side)
     effects = max(1, high)
     hits = 0
     rows: dict[int, int] = {}
@@ -142,7 +143,7 @@ def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
     entries = sum(
         count * sum(sizes.get(other, 0) for other in range(size - reach, size + 1)) for size, count in rows.items()
     )
-    places = sum(sizes.values()) * pools * (ones + 1) * (own_ones + 1) * most_left
+    places = sum(sizes.values()) * _rows_of_state(scenario, side)
     ways = prod([count + 1 for count in counts.values()]) << len(scenario.side(side).characters)
     return (
         hits <= MOST_HITS
@@ -151,6 +152,28 @@ def _has_room(scenario: MassBattleScenario, side: Side) -> bool:
         and rolls * comb(reach + 4, 4) <= MOST_ENTRIES
         and ways <= MOST_WAYS
     )
+
+
+def _ones_told(scenario: MassBattleScenario, side: Side) -> int:
+    """Return up to which number the ones of an army's rolls are told apart, 0 where they do not matter."""
+    if scenario.chosen.ones_backfire == "every_roll" or scenario.pool_range(side)[0] < 1:
+        return sum(scenario.counts(side).values())
+    return 0
+
+
+def _most_left(scenario: MassBattleScenario, side: Side) -> int:
+    """Return how many numbers of dice left to an army are told apart when it rolls: 1 unless it answers the enemy."""
+    if scenario.chosen.initiative != ("defender_first" if side == Side.ATTACKER else "attacker_first"):
+        return 1
+    return sum(count * scenario.rules.units[unit].dice for unit, count in scenario.counts(side).items()) + 2
+
+
+def _rows_of_state(scenario: MassBattleScenario, side: Side) -> int:
+    """Return how many places there are for the rows of one state of an army."""
+    enemy = Side(1 - side)
+    low, high = scenario.pool_range(enemy)
+    ones = (_ones_told(scenario, side) + 1) * (_ones_told(scenario, enemy) + 1)
+    return (high - low + 2) * ones * _most_left(scenario, side)
 
 
 def _ones_of(scenario: MassBattleScenario, pool: int, most: int) -> int:
@@ -193,7 +216,22 @@ def effort(scenario: MassBattleScenario) -> int:
         The same on every machine.
     """
     turns = scenario.chosen.max_turns or _UNLIMITED
-    return count_states(scenario) * _STATE * max(1, turns // _USUAL_TURNS)
+    states = count_states(scenario)
+    if states == 0:
+        return 0
+    steps = states * _STATE * max(1, turns // _USUAL_TURNS)
+    if scenario.most_dice > _MANY_DICE:
+        steps += sum(_faces_effort(scenario, side) for side in _SIDES)
+    return steps
+
+
+def _faces_effort(scenario: MassBattleScenario, side: Side) -> int:
+    """Return how long it takes to list the effects of an army's rolls: longer than all else for hundreds of dice."""
+    low, high = scenario.pool_range(side)
+    reaches = sum(scenario.counts(Side(1 - side)).values())
+    ones = _ones_told(scenario, side) + 1 if scenario.chosen.ones_backfire == "every_roll" else 1
+    dice = range(max(1, low), high + 1)
+    return reaches * ones * sum(min(n**3, _FACES * n**2) for n in dice)
 
 
 def count_spread_states(scenario: MassBattleScenario) -> int:
@@ -241,7 +279,7 @@ def spread_swing(
     alone = arrays._replace(**{name: getattr(arrays, name)[row : row + 1] for name in of_rows})
     step = max(1, int(common_steps(np.where(alone.counts > 0, alone.cost, 0).astype(np.int64))[0]))
     own, enemy = (scenario.cost(side) // step for side in Side)
-    if own + enemy > MOST_SWINGS:
+    if own + enemy > MOST_SWINGS or _swing_chances(scenario, own + enemy) > MOST_SWING_CHANCES:
         return None
     remembers = np.array([[scenario.remembers_flight(side) for side in Side]], dtype=np.int64)
     rooms = np.array([[_spread_room(scenario, side) for side in Side]], dtype=np.int64)
@@ -255,6 +293,17 @@ def spread_swing(
     if status[0] != Status.OK:
         return None
     return (np.arange(len(chances)) - own) * step, chances
+
+
+def _swing_chances(scenario: MassBattleScenario, swings: int) -> int:
+    """Return how many chances `end_costs.list_row_costs` lists for both armies."""
+    mobile = [
+        sum(count for unit, count in scenario.counts(side).items() if scenario.rules.units[unit].mobile)
+        for side in _SIDES
+    ]
+    levels = max(mobile) if scenario.chosen.pursuit_limit == "one_per_squad" else min(1, max(mobile))
+    rows = sum(_spread_room(scenario, side) * _rows_of_state(scenario, side) for side in _SIDES)
+    return rows * (1 + 2 * (levels + 1)) * (swings + 1)
 
 
 def describe_swing(arrays: Armies, scenarios: Sequence[MassBattleScenario], row: int) -> npt.NDArray[np.float64]:

@@ -13,6 +13,7 @@ __all__ = [
     "MOST_SPREAD_STATES",
     "MOST_STATES",
     "MOST_SWINGS",
+    "MOST_SWING_CHANCES",
     "MOST_WAYS",
 ]
 
@@ -23,6 +24,8 @@ MOST_SPREAD_STATES = 2**14
 takes about as long as simulating 100,000 battles."""
 MOST_SWINGS = 1_000
 """Most swings of a battle, in steps, whose distribution is found."""
+MOST_SWING_CHANCES = 2**25
+"""Most chances of both armies' rows and costs, for the same: 8 bytes each."""
 MOST_HITS = 2**24
 """Most outcomes of rolls, over all states of an army: 32 bytes each."""
 MOST_ROWS = 2**23

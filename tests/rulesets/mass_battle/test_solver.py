@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import simcore
 from simcore.errors import ScenarioError
+from simcore.method import Choice, choose
 from tests.rulesets.mass_battle import reference_exact as exact
 from tests.rulesets.mass_battle.reference import OUTCOMES, STATES
 from tests.rulesets.mass_battle.strategies import scenarios
@@ -159,8 +160,21 @@ LONG_LISTS = {
 @pytest.mark.parametrize("name", LONG_LISTS)
 def test_battles_with_few_states_but_long_lists_are_refused_before_they_start(name: str) -> None:
     """What the solver itself gives up reads otherwise."""
-    with pytest.raises(ScenarioError, match="has no exact solver for such battles"):
+    with pytest.raises(ScenarioError, match="has no exact solver for battles of this size with these options"):
         simcore.solve(simcore.encode([LONG_LISTS[name]]))
+
+
+def test_hundreds_of_dice_count_as_work() -> None:
+    """Their effects take seconds to list, however few states there are."""
+
+    def choice(dice: int) -> Choice:
+        army = {"units": "5 squad", "support_dice": dice}
+        encoded = simcore.encode([battle(army, army)])
+        return choose(encoded.ruleset, encoded.scenarios[0])
+
+    assert choice(100).is_exact
+    assert not choice(990).is_exact
+    assert "steps" in choice(990).reason
 
 
 def test_many_squads_against_one_fit() -> None:

@@ -11,6 +11,7 @@ import simcore
 from simcore import api
 from simcore.rulesets.mass_battle import exact as exact_call
 from simcore.rulesets.mass_battle.exact import count_spread_states, spread_swing
+from simcore.rulesets.mass_battle.limits import MOST_SPREAD_STATES
 from simcore.schema import SPREAD
 from tests.rulesets.mass_battle import reference_exact as exact
 from tests.rulesets.mass_battle.support import NEAR, battle
@@ -82,6 +83,15 @@ def test_battles_with_too_many_states_or_swings_are_left_out(monkeypatch: pytest
     assert spread(battle("9 squad", "9 squad")) is None
     monkeypatch.setattr(exact_call, "MOST_SWINGS", 1)
     assert spread(battle("1 squad", "1 squad")) is None
+
+
+def test_rows_with_too_many_costs_are_left_out() -> None:
+    """Few states, but many numbers of ones, and a swing for each whole number: two gigabytes."""
+    costs = {"squad.cost": 60, "mobile_squad.cost": 61}
+    scenario = battle("14 squad", "1 mobile_squad", ones_backfire="every_roll", pursuit_scope="routed_this_turn")
+    encoded: Any = simcore.encode([{**scenario, "edition_changes": costs}])
+    assert count_spread_states(encoded.scenarios[0]) <= MOST_SPREAD_STATES
+    assert spread_swing(encoded.arrays, encoded.scenarios, 0) is None
 
 
 @pytest.mark.parametrize(("costs", "swings"), [((0, 0), [0]), ((0, 3), [0, 3]), ((4, 6), [-4, -2, 0, 2, 4, 6])])
