@@ -701,7 +701,7 @@ def solve_checked(
             continue
         states = ruleset.count_states(scenario)
         if ruleset.solve is None or states == 0:
-            which = "such battles" if ruleset.solve is None else "battles of this size with these options"
+            which = "such battles" if ruleset.solve is None else "battles of this kind, size and options"
             problems[row] = ScenarioError(f'ruleset "{ruleset.id}" has no exact solver for {which}; use "simulate"')
         elif states > ruleset.most_states:
             problems[row] = ScenarioError(

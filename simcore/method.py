@@ -94,7 +94,7 @@ def choose(ruleset: Ruleset, scenario: ScenarioModel) -> Choice:
         return Choice(0, "there is no exact solver for such battles")
     states = ruleset.count_states(scenario)
     if states <= 0:
-        return Choice(0, "there is no exact solver for battles of this size with these options")
+        return Choice(0, "there is no exact solver for battles of this kind, size and options")
     most = min(AUTO_STATES, ruleset.most_states)
     if states > most:
         return Choice(0, f"up to {states:,} states, more than {most:,}")

@@ -160,7 +160,7 @@ LONG_LISTS = {
 @pytest.mark.parametrize("name", LONG_LISTS)
 def test_battles_with_few_states_but_long_lists_are_refused_before_they_start(name: str) -> None:
     """What the solver itself gives up reads otherwise."""
-    with pytest.raises(ScenarioError, match="has no exact solver for battles of this size with these options"):
+    with pytest.raises(ScenarioError, match="has no exact solver for battles of this kind, size and options"):
         simcore.solve(simcore.encode([LONG_LISTS[name]]))
 
 
